@@ -1,0 +1,1 @@
+"""What a person uses: the `handoff` command and the Streamlit screens."""

@@ -1,0 +1,1 @@
+"""Runs handoff sessions. Needs pydantic and the standard library only."""

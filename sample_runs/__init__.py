@@ -1,0 +1,1 @@
+"""Sample flows, their prompts, and sessions recorded from them."""

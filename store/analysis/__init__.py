@@ -1,0 +1,1 @@
+"""Pure answers: events or frames in, answers out. Never touches SQLite."""
