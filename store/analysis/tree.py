@@ -1,0 +1,245 @@
+"""The handoff tree of a session, from its events alone.
+
+Source: S0, "Trace the tree" (the tree is rebuilt without raw transcripts); S2, transition graph.
+"""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from handoff_console.runtime.contract import EndedBy, State
+from handoff_console.runtime.events import (
+    ApprovalDecided,
+    ApprovalRequested,
+    BudgetCharged,
+    BudgetReserved,
+    Event,
+    ForkOpened,
+    HandoffClosed,
+    HandoffOpened,
+    HandoffRejected,
+    HandoffRequested,
+    InputGiven,
+    InputRequested,
+    ModelCalled,
+    SessionClosed,
+    UserMessageReceived,
+)
+from handoff_console.store.analysis.bodies import Body, read_fields
+from handoff_console.store.analysis.nodes import HandoffNode, HandoffTree, Outcome
+
+
+def handoff_tree(
+    events: Iterable[Event],
+    *,
+    body: Body | None = None,
+    until_seq: int | None = None,
+    interrupted: bool = False,
+) -> HandoffTree:
+    """Lay the handoffs of a session out, each `handoff_requested` exactly once.
+
+    Args:
+        events: All events of one session, by `seq`; none gives an empty tree that is running.
+        body: Gives the tasks; without it, or where a body is gone, the reason stands instead.
+        until_seq: Give the tree as it was right after this event.
+        interrupted: The session's process is gone, so what is open will not go on.
+    """
+    growth = _Growth()
+    for event in events:
+        if until_seq is not None and event.seq > until_seq:
+            break
+        growth.take(event)
+    unfinished = growth.unfinished(interrupted)
+    nodes = tuple(draft.node(unfinished, body) for draft in growth.in_order())
+    return HandoffTree(nodes, growth.outcome(nodes, unfinished), growth.limit, growth.seq)
+
+
+@dataclass(slots=True)
+class _Draft:
+    """What is known of a handoff while the events are read."""
+
+    handoff_id: str
+    event: Event
+    asked: HandoffRequested
+    user_text: str = ""
+    """At the root: what the user said."""
+    depth: int = 0
+    grant_tokens: int | None = None
+    opened: HandoffOpened | None = None
+    opened_seconds: float | None = None
+    closed: HandoffClosed | None = None
+    rejected: HandoffRejected | None = None
+    closed_seconds: float | None = None
+    fork_id: str | None = None
+    tokens_used: int = 0
+    measured: bool = True
+    steps_used: int = 0
+    last_seq: int = 0
+    pending: set[str] = field(default_factory=set)
+    """What a person has still to decide or answer."""
+
+    def node(self, unfinished: State, body: Body | None) -> HandoffNode:
+        asked, opened, closed, event = self.asked, self.opened, self.closed, self.event
+        task = read_fields(body, asked.request).get("task") if body else None
+        return HandoffNode(
+            handoff_id=self.handoff_id,
+            parent_id=event.parent_id,
+            turn=event.turn,
+            path=event.path or "",
+            attempt=event.attempt,
+            source=asked.source,
+            agent=asked.target,
+            via=asked.via,
+            task=task if isinstance(task, str) else self.user_text or asked.reason,
+            reason=asked.reason,
+            outcome=self.outcome(unfinished),
+            limit=closed.reason if closed else "",
+            rule=self.rejected.rule if self.rejected else "",
+            depth=self.depth,
+            hop=opened.hop if opened else 0,
+            tokens_used=closed.tokens_used if closed else self.tokens_used,
+            measured=closed.measured if closed else self.measured,
+            grant_tokens=opened.grant_tokens if opened else self.grant_tokens,
+            steps_used=closed.steps_used if closed else self.steps_used,
+            max_steps=opened.max_steps if opened else None,
+            requested_seconds=event.elapsed_seconds,
+            opened_seconds=self.opened_seconds,
+            closed_seconds=self.closed_seconds,
+            first_seq=event.seq,
+            last_seq=self.last_seq,
+            continues=asked.continues,
+            transferred_to=closed.transferred_to if closed else None,
+            follows=asked.follows,
+            fork_id=self.fork_id,
+        )
+
+    def outcome(self, unfinished: State) -> Outcome:
+        if self.rejected:
+            return State.REFUSED
+        if self.closed is None:
+            waits = self.pending and unfinished in {State.RUNNING, State.INTERRUPTED}
+            return State.WAITING if waits else unfinished
+        if self.closed.ended_by is EndedBy.TRANSFERRED:
+            return State.TRANSFERRED
+        if self.closed.ended_by is EndedBy.CANCELLED:
+            return State.CANCELLED
+        return self.closed.status or State.UNKNOWN
+
+
+class _Growth:
+    """The tree while events arrive. A link only ever points to a handoff asked for before it."""
+
+    def __init__(self) -> None:
+        self.seq = 0
+        self.limit = ""
+        self._drafts: dict[str, _Draft] = {}
+        self._roots: list[_Draft] = []
+        self._called: dict[str, list[_Draft]] = defaultdict(list)
+        self._next: dict[str, list[_Draft]] = defaultdict(list)
+        self._user_text = ""
+        self._end: SessionClosed | None = None
+
+    def take(self, event: Event) -> None:
+        self.seq = event.seq
+        payload = event.payload
+        if isinstance(payload, HandoffRequested):
+            self._ask(event, payload)
+        elif isinstance(payload, ForkOpened):
+            self._fork(payload)
+        elif isinstance(payload, UserMessageReceived):
+            self._user_text, self._end, self.limit = payload.preview, None, ""
+        elif isinstance(payload, SessionClosed):
+            self._end, self.limit = payload, payload.reason
+        draft = self._drafts.get(event.handoff_id or "")
+        if draft is None:
+            return
+        draft.last_seq = event.seq
+        note = _NOTES.get(type(payload))
+        if note is not None:
+            note(draft, event, payload)
+
+    def _ask(self, event: Event, asked: HandoffRequested) -> None:
+        handoff_id = event.handoff_id
+        if handoff_id is None or handoff_id in self._drafts:
+            return
+        before = self._drafts.get(asked.follows or "") or self._drafts.get(asked.continues or "")
+        caller = self._drafts.get(event.parent_id or "")
+        draft = _Draft(handoff_id, event, asked)
+        if before is not None:
+            draft.depth = before.depth
+            self._next[before.handoff_id].append(draft)
+        elif caller is not None:
+            draft.depth = caller.depth + 1
+            self._called[caller.handoff_id].append(draft)
+        else:
+            draft.user_text = self._user_text
+            self._roots.append(draft)
+        self._drafts[handoff_id] = draft
+
+    def _fork(self, payload: ForkOpened) -> None:
+        for handoff_id in payload.handoff_ids:
+            if handoff_id in self._drafts:
+                self._drafts[handoff_id].fork_id = payload.fork_id
+
+    def in_order(self) -> Iterable[_Draft]:
+        """Yield the handoffs in pre-order, without recursion: a chain may be 10,000 long."""
+        pending = self._roots[::-1]
+        while pending:
+            draft = pending.pop()
+            yield draft
+            pending.extend(reversed(self._next.get(draft.handoff_id, ())))
+            pending.extend(reversed(self._called.get(draft.handoff_id, ())))
+
+    def unfinished(self, interrupted: bool) -> State:
+        """What a handoff without an end is, given what became of the session."""
+        if self._end is not None:
+            return State.CANCELLED if self._end.cancelled else State.INCOMPLETE
+        return State.INTERRUPTED if interrupted else State.RUNNING
+
+    def outcome(self, nodes: tuple[HandoffNode, ...], unfinished: State) -> Outcome:
+        if self._end is not None:
+            return self._end.status or (State.CANCELLED if self._end.cancelled else State.UNKNOWN)
+        if any(node.outcome is State.WAITING for node in nodes):
+            return State.WAITING
+        return unfinished
+
+
+def _reserved(draft: _Draft, _: Event, payload: Any) -> None:
+    draft.grant_tokens = payload.tokens
+
+
+def _opened(draft: _Draft, event: Event, payload: Any) -> None:
+    draft.opened, draft.opened_seconds = payload, event.elapsed_seconds
+    draft.fork_id = payload.fork_id or draft.fork_id
+
+
+def _rejected(draft: _Draft, event: Event, payload: Any) -> None:
+    draft.rejected, draft.closed_seconds = payload, event.elapsed_seconds
+
+
+def _closed(draft: _Draft, event: Event, payload: Any) -> None:
+    draft.closed, draft.closed_seconds = payload, event.elapsed_seconds
+
+
+def _called(draft: _Draft, _: Event, payload: Any) -> None:
+    draft.steps_used = max(draft.steps_used, payload.step)
+
+
+def _charged(draft: _Draft, _: Event, payload: Any) -> None:
+    draft.tokens_used += payload.tokens
+    draft.measured = draft.measured and not payload.estimated
+
+
+_NOTES: dict[type, Callable[[_Draft, Event, Any], None]] = {
+    BudgetReserved: _reserved,
+    HandoffOpened: _opened,
+    HandoffRejected: _rejected,
+    HandoffClosed: _closed,
+    ModelCalled: _called,
+    BudgetCharged: _charged,
+    ApprovalRequested: lambda draft, _, payload: draft.pending.add(payload.approval_id),
+    ApprovalDecided: lambda draft, _, payload: draft.pending.discard(payload.approval_id),
+    InputRequested: lambda draft, _, __: draft.pending.add("input"),
+    InputGiven: lambda draft, _, __: draft.pending.discard("input"),
+}
