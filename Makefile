@@ -24,7 +24,7 @@ check: .venv/installed-dev .view/handoff_console ## Check format, lint, types an
 	@$(BIN)/ruff format --check .
 	@$(BIN)/ruff check .
 	@$(BIN)/mypy
-	@$(BIN)/lint-imports
+	@$(BIN)/lint-imports --no-logo
 
 format: .venv/installed-dev ## Format the code and fix what the linter can.
 	@$(BIN)/ruff check --fix-only --quiet .
