@@ -1,0 +1,85 @@
+// A line over a Plotly chart at the event the reader stands at; a click on the chart goes there.
+// Uses two private fields of Plotly (`_fullLayout.xaxis`, `_fullLayout._size`): where they are
+// missing there is no line, and nothing else breaks.
+
+export default function (component) {
+  const { data, parentElement } = component;
+  const root = parentElement.querySelector('#cursor');
+  const kept = memory(root);
+  const options = listeners(kept);
+  if (kept.scope !== data.scope || kept.nonce !== data.nonce) {
+    kept.scope = data.scope;
+    kept.nonce = data.nonce;
+    kept.seq = data.seq;
+  }
+  kept.target = data.target;
+  kept.last = data.last;
+  kept.color = () => getComputedStyle(root).color;
+  onCursor(options, kept.scope, (at) => {
+    kept.seq = at.seq;
+    place(kept);
+  });
+  document.addEventListener('click', (event) => {
+    const layout = chart(kept)?._fullLayout;
+    if (!layout?.xaxis || !chart(kept).contains(event.target)) return;
+    const box = chart(kept).getBoundingClientRect();
+    const pixels = event.clientX - box.left - layout._size.l;
+    const height = event.clientY - box.top - layout._size.t;
+    if (pixels < 0 || pixels > layout._size.w || height < 0 || height > layout._size.h) return;
+    const seq = Math.max(1, Math.min(kept.last, Math.round(layout.xaxis.p2l(pixels))));
+    announce({ scope: kept.scope, seq, handoff: null, from: 'chart' });
+  }, options);
+  watch(kept);
+  return () => {
+    kept.listening.abort();
+    kept.resized?.disconnect();
+    cancelAnimationFrame(kept.frame);
+  };
+}
+
+function chart(kept) {
+  return document.querySelector(`.st-key-${CSS.escape(kept.target)} .js-plotly-plot`);
+}
+
+// The chart arrives after its script, and is made anew when its size or data change.
+function watch(kept) {
+  kept.resized?.disconnect();
+  cancelAnimationFrame(kept.frame);
+  let tries = 0;
+  const ready = () => {
+    const graph = chart(kept);
+    if (!graph?._fullLayout?.xaxis) {
+      tries += 1;
+      if (tries < 600) kept.frame = requestAnimationFrame(ready);
+      return;
+    }
+    kept.resized = new ResizeObserver(() => requestAnimationFrame(() => place(kept)));
+    kept.resized.observe(graph);
+    graph.on?.('plotly_afterplot', () => place(kept));
+    place(kept);
+  };
+  ready();
+}
+
+function place(kept) {
+  const graph = chart(kept);
+  const layout = graph?._fullLayout;
+  if (!layout?.xaxis || !layout._size) return;
+  let line = graph.querySelector(':scope > .handoff-cursor');
+  if (!kept.seq) {
+    line?.remove();
+    return;
+  }
+  if (!line) {
+    line = make('div', 'handoff-cursor');
+    line.setAttribute('aria-hidden', 'true');
+    line.style.cssText = 'position:absolute;width:2px;pointer-events:none;z-index:5';
+    graph.style.position = 'relative';
+    graph.append(line);
+  }
+  const { l, t, h } = layout._size;
+  line.style.background = kept.color();
+  line.style.left = `${l + layout.xaxis.l2p(kept.seq) - 1}px`;
+  line.style.top = `${t}px`;
+  line.style.height = `${h}px`;
+}

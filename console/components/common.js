@@ -1,0 +1,51 @@
+// Shared by all components: it is put in front of each of them.
+
+const CURSOR_EVENT = 'handoff-cursor';
+
+// Text only: recorded text never becomes markup.
+function make(tag, className, text) {
+  const element = document.createElement(tag);
+  if (className) element.className = className;
+  if (text !== undefined && text !== null) element.textContent = text;
+  return element;
+}
+
+// What a component keeps between two calls; the default export runs again on every change.
+function memory(element) {
+  if (!element.__memory) element.__memory = {};
+  return element.__memory;
+}
+
+// One set of listeners per component, replaced on every call.
+function listeners(kept) {
+  kept.listening?.abort();
+  kept.listening = new AbortController();
+  return { signal: kept.listening.signal };
+}
+
+function isDark(element) {
+  const color = getComputedStyle(element).getPropertyValue('--st-background-color').trim();
+  const hex = /^#([0-9a-f]{6})/i.exec(color);
+  if (!hex) return document.documentElement.style.colorScheme === 'dark';
+  const value = parseInt(hex[1], 16);
+  return 0.299 * (value >> 16) + 0.587 * ((value >> 8) & 255) + 0.114 * (value & 255) < 128;
+}
+
+// Where everybody on the page looks: {scope, seq (null: the end), handoff, from}.
+function announce(detail) {
+  document.dispatchEvent(new CustomEvent(CURSOR_EVENT, { detail }));
+}
+
+function onCursor(options, scope, react) {
+  document.addEventListener(CURSOR_EVENT, (event) => {
+    if (event.detail.scope === scope) react(event.detail);
+  }, options);
+}
+
+function isTyping(event) {
+  const target = event.composedPath()[0];
+  return target instanceof HTMLElement
+    && (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName));
+}
+
+const count = (number) => number.toLocaleString('en-US');

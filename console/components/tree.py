@@ -1,0 +1,122 @@
+"""The handoff tree as an outline that can be clicked, searched and walked with the keyboard."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import streamlit as st
+
+from handoff_console.console import theme
+from handoff_console.console.components.source import source
+
+KEY = "tree"
+OPEN_LEVELS_WHEN_LARGE = 2
+SMALL_TREE_ROWS = 60
+"""Up to here everything is open; beyond, only the first levels and the path to the selection."""
+
+_HTML = """
+<div id="outline">
+  <div class="head">
+    <span>handoff <input id="search" type="search" placeholder="find agent, task, status"
+      aria-label="Find in the tree" hidden></span>
+    <span>status</span><span class="tokens">tokens</span><span>time</span>
+  </div>
+  <div id="scroll" role="tree" aria-label="Handoff tree" tabindex="0">
+    <div id="space" role="none"><div id="rows" role="none"></div></div>
+  </div>
+  <div id="note" role="status"></div>
+</div>
+"""
+
+_mount = st.components.v2.component(
+    "handoff_tree",
+    html=_HTML,
+    css=source("common.css", "tree.css"),
+    js=source("common.js", "tree.js"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class OutlineRow:
+    """One handoff as the outline draws it, at every event of the session."""
+
+    handoff_id: str
+    depth: int
+    agent: str
+    task: str
+    outcome: str
+    tokens: int
+    start: float
+    """Where its time bar begins, as a share of the session's time; so is the next."""
+    end: float
+    asked_seq: int
+    opened_seq: int
+    """0 while it has not opened; so is the next."""
+    closed_seq: int
+    note: str = ""
+    """A word or two beside the agent: an attempt, a hop, a limit."""
+    mark: str = ""
+    """`cause`, `problem` or nothing."""
+    charges: tuple[tuple[int, int], ...] = ()
+    """(seq, tokens so far) after each charge."""
+
+
+def handoff_tree(
+    rows: Sequence[OutlineRow],
+    *,
+    scope: str,
+    revision: str,
+    selected: str | None,
+    seq: int | None,
+    height: str,
+    on_select: Callable[[], None],
+) -> None:
+    """Draw the outline; `on_select` runs when the reader chose a row (`selected_in_tree`).
+
+    Args:
+        rows: Pre-order; none draws an empty outline.
+        scope: The session's id: pieces of one page hear each other by it.
+        revision: Changes when `rows` do; otherwise the page keeps what it has drawn.
+        selected: The handoff that is selected.
+        seq: Show the tree as it was at this event; None shows how it ended.
+        height: A CSS length.
+        on_select: Called without arguments.
+    """
+    _mount(
+        key=KEY,
+        data={
+            "rows": [_fields(row) for row in rows],
+            "scope": scope,
+            "revision": revision,
+            "selected": selected,
+            "seq": seq,
+            "height": height,
+            "palette": theme.palette(),
+            "open_depth": 99 if len(rows) <= SMALL_TREE_ROWS else OPEN_LEVELS_WHEN_LARGE - 1,
+        },
+        on_selected_change=on_select,
+    )
+
+
+def selected_in_tree() -> str | None:
+    """Return the handoff that the reader chose last; None before the first choice."""
+    chosen = (st.session_state.get(KEY) or {}).get("selected")
+    return chosen if isinstance(chosen, str) else None
+
+
+def _fields(row: OutlineRow) -> list[object]:
+    return [
+        row.handoff_id,
+        row.depth,
+        row.agent,
+        row.task,
+        row.outcome,
+        row.tokens,
+        round(row.start, 4),
+        round(row.end, 4),
+        row.asked_seq,
+        row.opened_seq,
+        row.closed_seq,
+        row.note,
+        row.mark,
+        row.charges,
+    ]

@@ -1,0 +1,1 @@
+"""The pages, one file each: they print what the view models say."""

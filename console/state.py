@@ -1,0 +1,109 @@
+"""Where the reader is: the only user of session state and of the page's address.
+
+Everything that is selected stands in the address, so that a link shows somebody else the same.
+"""
+
+from collections.abc import Mapping
+from typing import Literal, get_args
+
+import streamlit as st
+
+Tab = Literal["Request", "Gate", "Result", "Context"]
+TABS: tuple[Tab, ...] = get_args(Tab)
+View = Literal["Tree", "Agents"]
+VIEWS: tuple[View, ...] = get_args(View)
+
+_NONCE = "cursor_nonce"
+
+
+def selected_session() -> str | None:
+    """Return the session in the address; None when there is none."""
+    return _parameter("session")
+
+
+def selected_handoff() -> str | None:
+    """Return the handoff in the address; None leaves the choice to the verdict."""
+    return _parameter("handoff")
+
+
+def selected_seq() -> int | None:
+    """Return the event in the address; None, also for what is no event number, is the end."""
+    text = _parameter("seq") or ""
+    number = int(text) if text.isascii() and text.isdigit() and len(text) < 12 else 0
+    return number or None
+
+
+def selected_tab() -> Tab:
+    """Return the tab of the card in the address; the first one otherwise."""
+    return next((tab for tab in TABS if tab == _parameter("tab")), TABS[0])
+
+
+def selected_view() -> View:
+    """Return what stands at the left of the session page: the tree, or the agents' graph."""
+    return next((view for view in VIEWS if view == _parameter("view")), VIEWS[0])
+
+
+def select_handoff(handoff_id: str | None) -> None:
+    """Put a handoff into the address."""
+    _put({"handoff": handoff_id})
+
+
+def step_to(seq: int | None, handoff_id: str | None) -> None:
+    """Put an event, and the handoff it belongs to, into the address; None is the end."""
+    _put({"seq": None if seq is None else str(seq)})
+    if handoff_id:
+        select_handoff(handoff_id)
+
+
+def jump_to(seq: int | None, handoff_id: str | None) -> None:
+    """Do `step_to` on behalf of the server: the page has to follow."""
+    step_to(seq, handoff_id)
+    st.session_state[_NONCE] = cursor_nonce() + 1
+
+
+def cursor_nonce() -> int:
+    """Return how often the server moved the reader; the page follows when it changes."""
+    return int(st.session_state.get(_NONCE, 0))
+
+
+def select_tab(tab: Tab) -> None:
+    """Put a tab of the card into the address."""
+    _put({"tab": tab if tab != TABS[0] else None})
+
+
+def select_view(view: View) -> None:
+    """Put the choice between tree and graph into the address."""
+    _put({"view": view if view != VIEWS[0] else None})
+
+
+def is_dark() -> bool:
+    """Say whether the page is dark."""
+    return st.context.theme.type == "dark"
+
+
+def remembered(name: str, fresh: str) -> str:
+    """Return a text that this browser tab keeps between reruns, `fresh` the first time."""
+    value = st.session_state.setdefault(name, fresh)
+    return value if isinstance(value, str) else fresh
+
+
+def remember(name: str, value: str) -> None:
+    """Keep a text for this browser tab."""
+    st.session_state[name] = value
+
+
+def address_of(session_id: str) -> Mapping[str, str]:
+    """Return the query parameters under which a session's page opens."""
+    return {"session": session_id}
+
+
+def _parameter(name: str) -> str | None:
+    return st.query_params.get(name) or None
+
+
+def _put(values: Mapping[str, str | None]) -> None:
+    for name, value in values.items():
+        if value is None:
+            st.query_params.pop(name, None)
+        elif st.query_params.get(name) != value:
+            st.query_params[name] = value
