@@ -1,0 +1,144 @@
+"""The verdict: one sentence, and the handoff of the cause rather than of the last symptom."""
+
+import time
+
+from support.logs import Log
+
+from handoff_console.store.analysis.findings import (
+    RULES,
+    Severity,
+    Verdict,
+    findings,
+    judgement,
+    verdict,
+)
+
+
+def judged(log: Log, **options: bool) -> Verdict:
+    return verdict(log.events, findings(log.events, log.body), **options)
+
+
+def test_a_worker_at_its_step_limit_is_selected_not_its_supervisor():
+    log = Log().user("Why was I charged twice?")
+    supervisor = log.root("supervisor")
+    billing = log.call(supervisor, "billing")
+    log.step(billing).close(billing, "limit_reached", reason="steps")
+    log.close(supervisor, "limit_reached", reason="steps").end("limit_reached", "steps")
+
+    assert (judged(log).handoff_id, judged(log).agent) == ("h2", "billing")
+    assert judged(log).severity is Severity.ERROR
+
+
+def test_a_denied_tool_explains_the_step_limit_that_came_of_it():
+    log = Log().user("Refund me")
+    supervisor = log.root("supervisor")
+    billing = log.call(supervisor, "billing")
+    for _ in range(3):
+        log.step(billing).deny(billing, "refund")
+    log.close(billing, "limit_reached", reason="steps")
+    log.close(supervisor, "error").end("error")
+
+    assert judged(log).sentence.startswith("billing called the tool refund 3 times")
+
+
+def test_with_nothing_wrong_it_says_who_answered_and_how():
+    log = Log().user("Help")
+    triage = log.root("triage")
+    billing = log.transfer(triage, "billing")
+    log.close(log.call(billing, "ledger", grant=500)).close(billing).end()
+
+    assert judged(log) == Verdict(
+        "billing answered after 1 transfer and with 1 call; nothing stands out.",
+        "h2",
+        "billing",
+        Severity.INFO,
+    )
+
+
+def test_not_found_is_an_answer():
+    log = Log().user("Help")
+    log.close(log.root("orders"), "not_found").end("not_found")
+
+    assert judged(log).sentence == "orders found nothing, and that is the answer."
+    assert judged(log).severity is Severity.INFO
+
+
+def test_needs_input_is_said_plainly():
+    log = Log().user("Help")
+    log.close(log.root("orders"), "needs_input").end("needs_input")
+
+    assert judged(log).sentence == "orders needs a value from the user to go on."
+
+
+def test_a_running_session_says_who_is_at_work():
+    log = Log().user("Help")
+    supervisor = log.root("supervisor")
+    log.step(log.call(supervisor, "billing"))
+
+    assert judged(log) == Verdict("billing is at work in step 1.", "h2", "billing", Severity.INFO)
+
+
+def test_an_interrupted_session_says_who_was_cut_off():
+    log = Log().user("Help")
+    log.step(log.root("billing"))
+
+    assert judged(log, interrupted=True).sentence == (
+        "The process went away while billing was at work in step 1."
+    )
+    assert judged(log, interrupted=True).severity is Severity.ERROR
+
+
+def test_a_waiting_session_says_what_for():
+    log = Log().user("Help")
+    log.ask_user(log.root("refunds"), "Which order?")
+
+    assert judged(log).sentence == "refunds waits: Which order?"
+
+
+def test_a_cancelled_session_says_where_it_was():
+    log = Log().user("Help")
+    log.step(log.root("billing"))
+    log.end(None, cancelled=True)
+
+    assert judged(log).sentence == "Cancelled while billing was at work in step 1."
+
+
+def test_a_session_without_events_has_a_verdict_too():
+    assert verdict([], []) == Verdict("Nothing has happened yet.", None, None, Severity.INFO)
+
+
+def test_the_worst_of_several_turns_is_told():
+    log = Log().user("One")
+    log.close(log.root("billing"), "error", notes="ledger down").user("Two")
+    log.close(log.root("triage")).end()
+
+    assert judged(log).handoff_id == "h1"
+
+
+def test_one_reading_gives_the_same_as_three():
+    log = Log().user("Help")
+    triage = log.root("triage")
+    log.call(triage, "fraud", refused="target")
+    log.close(triage).end()
+
+    whole = judgement(log.events, log.body)
+    assert whole.findings == findings(log.events, log.body)
+    assert whole.verdict == judged(log)
+    assert len(whole.tree.nodes) == 2
+
+
+def test_every_rule_says_what_it_finds():
+    assert all(rule.__doc__ for rule in RULES)
+
+
+def test_a_long_session_is_judged_in_about_the_time_its_tree_takes():
+    log = Log(pool_tokens=10**9).user("Go")
+    supervisor = log.root("supervisor")
+    for number in range(3_000):
+        worker = log.call(supervisor, "worker", task="Do", inputs={"n": number})
+        log.step(worker).close(worker, "not_found" if number % 3 else "ok")
+    log.close(supervisor).end()
+
+    started = time.process_time()
+    findings(log.events, log.body)
+    assert time.process_time() - started < 3.0
