@@ -1,1 +1,88 @@
-"""Runs handoff sessions. Needs pydantic and the standard library only."""
+"""Runs handoff sessions between agents: typed requests and results, limits in code, one budget.
+
+Needs pydantic and the standard library, nothing else.
+"""
+
+from handoff_console.runtime.contract import (
+    Effect,
+    HandoffRequest,
+    HandoffResult,
+    Limits,
+    State,
+    Status,
+    Usage,
+)
+from handoff_console.runtime.errors import (
+    FlowError,
+    HandoffConsoleError,
+    ModelError,
+    RequestError,
+    SessionStopped,
+    ToolError,
+    TransientModelError,
+    TransientToolError,
+)
+from handoff_console.runtime.events import Event, EventList, EventSink
+from handoff_console.runtime.flow import Agent, Edge, Flow, Price, Tool
+from handoff_console.runtime.models import (
+    Bm25,
+    CallableModel,
+    Model,
+    ModelCall,
+    ModelReply,
+    Rules,
+    Scripted,
+    answer,
+    delegate,
+    hand_over,
+    say,
+    timed,
+    together,
+    use,
+)
+from handoff_console.runtime.redaction import Redaction
+from handoff_console.runtime.session import Origin, SessionResult, run
+
+__all__ = [
+    "Agent",
+    "Bm25",
+    "CallableModel",
+    "Edge",
+    "Effect",
+    "Event",
+    "EventList",
+    "EventSink",
+    "Flow",
+    "FlowError",
+    "HandoffConsoleError",
+    "HandoffRequest",
+    "HandoffResult",
+    "Limits",
+    "Model",
+    "ModelCall",
+    "ModelError",
+    "ModelReply",
+    "Origin",
+    "Price",
+    "Redaction",
+    "RequestError",
+    "Rules",
+    "Scripted",
+    "SessionResult",
+    "SessionStopped",
+    "State",
+    "Status",
+    "Tool",
+    "ToolError",
+    "TransientModelError",
+    "TransientToolError",
+    "Usage",
+    "answer",
+    "delegate",
+    "hand_over",
+    "run",
+    "say",
+    "timed",
+    "together",
+    "use",
+]

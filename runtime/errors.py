@@ -1,0 +1,95 @@
+"""Every exception this package raises.
+
+```
+HandoffConsoleError
+├── FlowError            a flow contradicts itself; raised before any model call
+├── RequestError         a handoff request that cannot be sent
+├── BudgetError          the pool was asked for something it cannot do
+├── EventError           a recorded event that cannot be read
+├── ModelError           a model could not answer; `TransientModelError` may be tried again
+└── SessionStopped       (also a RuntimeError) only with `on_stop="raise"`
+    ├── TooManyHandoffs
+    └── CycleStopped
+```
+
+A worker that fails is no exception: it is a `HandoffResult` with a status. Exceptions are for the
+programmer, except `ToolError` and `TransientToolError`, which a tool raises to say in its own words
+what went wrong; the model reads the sentence.
+"""
+
+from collections.abc import Collection, Sequence
+
+
+class HandoffConsoleError(Exception):
+    """The root of all errors of this package; its text is one sentence for the user."""
+
+
+class FlowError(HandoffConsoleError):
+    """A flow contradicts itself."""
+
+    def __init__(self, flow: str, mistakes: Sequence[str]) -> None:
+        self.flow, self.mistakes = flow, tuple(mistakes)
+        more = len(self.mistakes) - 1
+        rest = f" ({more} more: {'; '.join(self.mistakes[1:])})" if more else ""
+        super().__init__(f"Flow {flow!r} cannot run: {self.mistakes[0]}{rest}")
+
+
+class RequestError(HandoffConsoleError):
+    """A handoff request that is incomplete or says too much."""
+
+
+class BudgetError(HandoffConsoleError):
+    """The pool cannot do what was asked; nothing changed."""
+
+
+class EventError(HandoffConsoleError):
+    """A recorded event does not have the form its kind requires."""
+
+
+class ModelError(HandoffConsoleError):
+    """A model could not answer; the handoff ends with status `error`."""
+
+
+class TransientModelError(ModelError):
+    """A model could not answer this time; the handoff may be tried once more."""
+
+
+class ToolError(HandoffConsoleError):
+    """A tool could not do what was asked; the model reads why and may go on."""
+
+
+class TransientToolError(ToolError):
+    """A tool could not do it this time; an error result that follows from it may be retried."""
+
+
+class SessionStopped(HandoffConsoleError, RuntimeError):
+    """The runtime stopped a session (`on_stop="raise"` only; otherwise it is a result)."""
+
+
+class TooManyHandoffs(SessionStopped):
+    """A request would have made more transfers than the flow allows."""
+
+    def __init__(self, source: str, target: str, max_handoffs: int) -> None:
+        self.source, self.target, self.max_handoffs = source, target, max_handoffs
+        super().__init__(
+            f"too many handoffs: {source!r} asked for {target!r}, which would be transfer "
+            f"{max_handoffs + 1} of at most {max_handoffs}. Raise `max_handoffs` of the flow "
+            "if so many are intended."
+        )
+
+
+class CycleStopped(SessionStopped):
+    """Two or more agents passed the task back and forth."""
+
+    def __init__(self, transitions: Sequence[str], max_edge_repeats: int) -> None:
+        self.transitions, self.max_edge_repeats = tuple(transitions), max_edge_repeats
+        super().__init__(
+            f"cycle stopped: {', '.join(self.transitions)}. A transfer may repeat "
+            f"{max_edge_repeats} times in a turn; raise `max_edge_repeats` of the flow if the "
+            "repeat is intended."
+        )
+
+
+def choices(names: Collection[str], nobody: str = "nobody") -> str:
+    """Return names as the end of a sentence that lists what is allowed."""
+    return ", ".join(sorted(names)) or nobody

@@ -1,0 +1,66 @@
+"""Events of tools."""
+
+from handoff_console.runtime.contract import Effect
+from handoff_console.runtime.events.base import Digest, FreeText, Payload, event
+
+
+@event("tool_called")
+class ToolCalled(Payload):
+    """A tool is about to run; for a write, this is on the disk before anything happens."""
+
+    step: int
+    index: int
+    """Which call of the reply, from 0."""
+    call_id: str
+    tool: str
+    effect: Effect = Effect.READ
+    reason: FreeText
+    """What the model said beside the call, or which step of whom it was."""
+    arguments: Digest
+    idempotency_key: str | None = None
+    """For writes: the same for every attempt of the same act."""
+
+
+@event("tool_returned")
+class ToolReturned(Payload):
+    """A tool came back, with a value or an error; either is what the model reads."""
+
+    step: int
+    index: int
+    call_id: str
+    tool: str
+    result: Digest
+    """The message that the model reads."""
+    error: FreeText = ""
+    transient: bool = False
+    duration_seconds: float
+
+
+@event("tool_denied")
+class ToolDenied(Payload):
+    """A tool did not run: it is not allowed here, does not exist, or its arguments do not fit."""
+
+    step: int
+    index: int
+    call_id: str
+    tool: FreeText
+    """As it was asked for."""
+    rule: str
+    """`not_allowed`, `unknown`, `arguments`, or `effect`."""
+    reason: FreeText
+    """One sentence, as the model reads it."""
+    result: Digest
+    allowed: tuple[str, ...] = ()
+
+
+@event("tool_returned_late")
+class ToolReturnedLate(Payload):
+    """A tool that was given up at a deadline came back after all; nobody reads its result."""
+
+    step: int
+    index: int
+    call_id: str
+    tool: str
+    result: Digest
+    effect: Effect = Effect.READ
+    late_by_seconds: float

@@ -1,0 +1,263 @@
+"""The gate: every handoff that an agent asks for is judged here, and refused or prepared.
+
+Checks, in this order: target, path (depth, loops, counts), request, pool. What passes is a handoff
+that can be opened; what does not is a sentence that the model reads.
+"""
+
+from collections.abc import Mapping
+from itertools import count
+from typing import Any, NamedTuple
+
+from pydantic import ValidationError
+
+from handoff_console.runtime.asked import Asked, read_asked
+from handoff_console.runtime.budget import Pool
+from handoff_console.runtime.contract import HandoffKind, HandoffRequest, ToolCall
+from handoff_console.runtime.errors import CycleStopped, SessionStopped, TooManyHandoffs
+from handoff_console.runtime.events import CycleStopped as CycleWasStopped
+from handoff_console.runtime.events import HandoffRejected, HandoffRequested
+from handoff_console.runtime.flow import Agent, Edge, Flow, problems
+from handoff_console.runtime.guards import Refusal, TurnCounters, check_path, find_edge
+from handoff_console.runtime.handoff import OpenHandoff
+from handoff_console.runtime.models import Model
+from handoff_console.runtime.packet import Context, build_packet, tool_message
+from handoff_console.runtime.recorder import Recorder, Scope
+from handoff_console.runtime.worker import Refused
+
+
+class _Asking(NamedTuple):
+    """Who asks for what: the asking handoff, its tool call, and the scope of the handoff to be."""
+
+    by: OpenHandoff
+    call: ToolCall
+    number: int
+    """Which of the reply's handoffs, from 0."""
+    scope: Scope
+    via: HandoffKind
+    asked: Asked
+
+
+class Gate:
+    """Judges the handoffs of one request."""
+
+    def __init__(
+        self, flow: Flow, models: Mapping[str, Model], recorder: Recorder, pool: Pool
+    ) -> None:
+        self._flow, self._models, self._recorder, self._pool = flow, models, recorder, pool
+        self.turn = TurnCounters()
+        self.stopped: SessionStopped | None = None
+        """The first stop, for those who want it raised."""
+        self._ids = count(1)
+
+    def call(self, by: OpenHandoff, call: ToolCall, index: int) -> OpenHandoff | Refused:
+        """Judge a call."""
+        path = f"{by.scope.path}/{by.steps}.{index}"
+        scope = by.scope._replace(handoff_id=self.next_id(), parent_id=by.id, path=path, attempt=1)
+        asking = _Asking(by, call, index, scope, HandoffKind.CALL, read_asked(call))
+        return self._judge(asking, extra=False)
+
+    def transfer(
+        self, by: OpenHandoff, call: ToolCall, index: int, *, extra: bool
+    ) -> OpenHandoff | Refused:
+        """Judge a transfer; `extra` ones, after the first of a reply, are refused."""
+        path = by.scope.path or ""
+        base = path.rpartition("~")[0] if by.hop else path
+        scope = by.scope._replace(handoff_id=self.next_id(), path=f"{base}~{by.hop + 1}", attempt=1)
+        asking = _Asking(by, call, index, scope, HandoffKind.TRANSFER, read_asked(call))
+        return self._judge(asking, extra=extra)
+
+    def prepared(
+        self,
+        scope: Scope,
+        source: str,
+        agent: Agent,
+        via: HandoffKind,
+        request: HandoffRequest,
+        **place: Any,
+    ) -> OpenHandoff:
+        """Return a handoff that is ready to be opened. `place` are fields of `OpenHandoff`."""
+        return OpenHandoff(
+            scope=scope,
+            source=source,
+            agent=agent,
+            model=self._models[agent.name],
+            via=via,
+            request=request,
+            limits=request.limits,
+            context=Context(self._recorder),
+            inputs_hash=self._recorder.hash_of(request.inputs),
+            **place,
+        )
+
+    def requested(self, handoff: OpenHandoff, reason: str, **place: Any) -> None:
+        """Record that a handoff was asked for. `place` says where in the asking handoff."""
+        request = self._recorder.keep(handoff.request.model_dump(mode="json"))
+        self._recorder.emit(
+            handoff.scope,
+            HandoffRequested(
+                source=handoff.source,
+                target=handoff.agent.name,
+                via=handoff.via,
+                reason=reason,
+                request=request.digest,
+                inputs_hash=handoff.inputs_hash,
+                continues=handoff.continues,
+                follows=handoff.follows,
+                **place,
+            ),
+        )
+
+    def next_id(self) -> str:
+        """Return the next handoff id, in the order of requests."""
+        return f"h{next(self._ids)}"
+
+    def _judge(self, asking: _Asking, *, extra: bool) -> OpenHandoff | Refused:
+        by, call = asking.by, asking.call
+        edge = find_edge(by.agent, call["name"])
+        if isinstance(edge, Refusal):
+            return self._refuse(asking, edge)
+        if refusal := _extra(by, edge) if extra else self._check(by, edge):
+            return self._refuse(asking, refusal)
+        request = self._request(asking, edge)
+        if isinstance(request, Refusal):
+            return self._refuse(asking, request)
+        handoff = self._placed(asking, edge, request)
+        if shortage := self._shortage(handoff, by):
+            return self._refuse(asking, shortage)
+        place = {"call_id": call["id"], "step": by.steps, "index": asking.number}
+        self.requested(handoff, asking.asked.reason, **place)
+        return handoff
+
+    def _placed(self, asking: _Asking, edge: Edge, request: HandoffRequest) -> OpenHandoff:
+        by, target = asking.by, self._flow.agents_by_name[edge.target]
+        source = by.agent.name
+        if asking.via is HandoffKind.CALL:
+            return self.prepared(
+                asking.scope,
+                source,
+                target,
+                asking.via,
+                request,
+                bound_at=by.deadline_at,
+                depth=by.depth + 1,
+                depth_left=by.depth_left - 1,
+                ancestors=(*by.ancestors, source),
+            )
+        packet, withheld = build_packet(
+            by.context.messages,
+            source,
+            edge.target,
+            goal=by.packet.goal if by.packet else "",
+            summary=asking.asked.summary,
+            facts=request.inputs,
+            redaction=self._flow.redaction,
+            fields=edge.fields,
+        )
+        if withheld:
+            request = request.model_copy(update={"inputs": dict(packet.facts)})
+        return self.prepared(
+            asking.scope,
+            source,
+            target,
+            asking.via,
+            request,
+            bound_at=by.bound_at,
+            depth=by.depth,
+            depth_left=by.depth_left,
+            ancestors=by.ancestors,
+            hop=by.hop + 1,
+            continues=by.id,
+            packet=packet,
+            packet_digest=self._recorder.keep(packet.body()).digest,
+            withheld=withheld,
+        )
+
+    def _check(self, by: OpenHandoff, edge: Edge) -> Refusal | None:
+        return check_path(
+            self._flow,
+            edge,
+            by.agent.name,
+            depth_left=by.depth_left,
+            ancestors=(*by.ancestors, by.agent.name),
+            turn=self.turn,
+            session_workers=self.turn.workers,
+        )
+
+    def _request(self, asking: _Asking, edge: Edge) -> HandoffRequest | Refusal:
+        asked, target = asking.asked, self._flow.agents_by_name[edge.target]
+        who = f"{asking.by.agent.name!r} asked {edge.target!r}"
+        if "malformed" in asking.call:
+            return Refusal("request", f"{who} with arguments that are no JSON object.")
+        schema = asking.by.request.output_schema
+        if edge.via is HandoffKind.CALL:
+            schema = edge.output_schema or target.output_schema
+        tools = tuple(tool.name for tool in target.tools)
+        try:
+            return HandoffRequest(
+                task=asked.task,
+                inputs=asked.validated(edge.payload),
+                allowed_tools=tools if edge.allowed_tools is None else edge.allowed_tools,
+                limits=edge.limits,
+                output_schema=schema,
+            )
+        except ValidationError as error:
+            return Refusal("request", f"{who} with an invalid request: {problems(error)}.")
+
+    def _shortage(self, handoff: OpenHandoff, by: OpenHandoff) -> Refusal | None:
+        is_call = handoff.via is HandoffKind.CALL
+        available = self._pool.available(
+            handoff.scope.parent_id, keep_floor=is_call, returning="" if is_call else by.id
+        )
+        tokens = handoff.limits.max_tokens
+        if tokens <= available:
+            return None
+        return Refusal(
+            "pool",
+            f"limit_reached: the pool cannot reserve {tokens} tokens for {handoff.agent.name!r}; "
+            f"{max(available, 0)} of {self._pool.total} can be reserved. "
+            "Answer with what you have.",
+        )
+
+    def _refuse(self, asking: _Asking, refusal: Refusal) -> Refused:
+        by, call = asking.by, asking.call
+        target = call["name"].partition("_to_")[2]
+        self._recorder.emit(
+            asking.scope,
+            HandoffRequested(
+                source=by.agent.name,
+                target=target,
+                via=asking.via,
+                reason=asking.asked.reason,
+                call_id=call["id"],
+                step=by.steps,
+                index=asking.number,
+            ),
+        )
+        if refusal.rule == "cycle":
+            repeats = self._flow.max_edge_repeats
+            stop = CycleWasStopped(transitions=refusal.transitions, max_edge_repeats=repeats)
+            self._recorder.emit(asking.scope, stop)
+        self._recorder.emit(
+            asking.scope,
+            HandoffRejected(
+                target=target, rule=refusal.rule, reason=refusal.reason, choices=refusal.choices
+            ),
+        )
+        if refusal.stops and self.stopped is None:
+            self.stopped = self._as_exception(by.agent.name, target, refusal)
+        shown = {"refused": refusal.rule, "reason": refusal.reason}
+        message = tool_message(call["id"], call["name"], shown)
+        return Refused(message, refusal.rule if refusal.stops else "")
+
+    def _as_exception(self, source: str, target: str, refusal: Refusal) -> SessionStopped:
+        if refusal.rule == "cycle":
+            return CycleStopped(refusal.transitions, self._flow.max_edge_repeats)
+        return TooManyHandoffs(source, target, self._flow.max_handoffs)
+
+
+def _extra(by: OpenHandoff, edge: Edge) -> Refusal:
+    return Refusal(
+        "single_transfer",
+        f"{by.agent.name!r} asked for several transfers in one reply; only the first counts, so "
+        f"{edge.target!r} was not handed anything.",
+    )

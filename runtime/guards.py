@@ -1,0 +1,154 @@
+"""The gate every handoff passes: the checks that hold whatever the model says.
+
+Source: S0 step 3, S2 "The Infinite Ping-Pong Cycle", S3 "Under the hood".
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from handoff_console.runtime.contract import HandoffKind
+from handoff_console.runtime.errors import choices
+from handoff_console.runtime.flow import Agent, Edge, Flow
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """Why the gate does not let a handoff through."""
+
+    rule: str
+    """The check that failed, as `handoff_rejected` records it."""
+    reason: str
+    """One sentence: who refused what, what is allowed."""
+    choices: tuple[str, ...] = ()
+    transitions: tuple[str, ...] = ()
+    """Only of a cycle: the turn's transfers that lead to it, the refused one last."""
+
+    @property
+    def stops(self) -> bool:
+        """Whether asking again ends the handoff: the model is told once and may still answer."""
+        return self.rule in ("cycle", "handoffs")
+
+
+@dataclass
+class TurnCounters:
+    """What one request has done so far. They live here: a new agent resets none."""
+
+    transfers: int = 0
+    workers: int = 0
+    edges: Counter[tuple[str, str]] = field(default_factory=Counter)
+    order: list[tuple[str, str]] = field(default_factory=list)
+
+    def transferred(self, source: str, target: str) -> None:
+        """Count an accepted transfer."""
+        self.transfers += 1
+        self.edges[source, target] += 1
+        self.order.append((source, target))
+
+
+def find_edge(agent: Agent, tool_name: str) -> Edge | Refusal:
+    """Return the edge that a special tool call asks for, or why there is none.
+
+    A model may invent a target, add a suffix to a real one, or name itself; none of that is an
+    error of the program. Source: S3, "Mistake 1".
+    """
+    edge = agent.edges_by_tool.get(tool_name)
+    if edge is not None:
+        return edge
+    kind, _, target = tool_name.partition("_to_")
+    allowed = tuple(sorted(e.target for e in agent.edges if e.tool_name.startswith(kind + "_to_")))
+    return Refusal(
+        "target",
+        f"{agent.name!r} may not {kind} to {target!r}; it may {kind} to: {choices(allowed)}.",
+        allowed,
+    )
+
+
+def asks_for_handoff(tool_name: str) -> bool:
+    """Say whether a tool call is a handoff, to a known target or not."""
+    return tool_name.startswith(("transfer_to_", "delegate_to_"))
+
+
+def check_path(
+    flow: Flow,
+    edge: Edge,
+    source: str,
+    *,
+    depth_left: int,
+    ancestors: Sequence[str],
+    turn: TurnCounters,
+    session_workers: int,
+) -> Refusal | None:
+    """Check depth, loops and counts of a handoff along a permitted edge; None lets it through.
+
+    Args:
+        flow: Its limits hold.
+        edge: The edge asked for.
+        source: The agent that asks.
+        depth_left: How many more calls may nest below the asking handoff.
+        ancestors: The agents whose calls are waiting, the asking one included.
+        turn: What this request did so far.
+        session_workers: Calls that the session opened so far.
+    """
+    if edge.via is HandoffKind.TRANSFER:
+        return _check_transfer(flow, edge, source, turn)
+    return _check_call(flow, edge, source, depth_left, ancestors, turn, session_workers)
+
+
+def _check_transfer(flow: Flow, edge: Edge, source: str, turn: TurnCounters) -> Refusal | None:
+    step = (source, edge.target)
+    if turn.edges[step] > flow.max_edge_repeats:
+        first = turn.order.index(step)
+        loop = (*(f"{a} → {b}" for a, b in turn.order[first:]), f"{source} → {edge.target}")
+        return Refusal(
+            "cycle",
+            f"{source!r} handed off to {edge.target!r} before in this turn; a transfer may be "
+            f"repeated {flow.max_edge_repeats} times. Answer with what you have.",
+            transitions=loop,
+        )
+    if turn.transfers >= flow.max_handoffs:
+        return Refusal(
+            "handoffs",
+            f"{source!r} may not hand off to {edge.target!r}: this request has made "
+            f"{turn.transfers} transfers of at most {flow.max_handoffs}. "
+            "Answer with what you have.",
+        )
+    return None
+
+
+def _check_call(
+    flow: Flow,
+    edge: Edge,
+    source: str,
+    depth_left: int,
+    ancestors: Sequence[str],
+    turn: TurnCounters,
+    session_workers: int,
+) -> Refusal | None:
+    if depth_left < 1:
+        return Refusal(
+            "depth",
+            f"{source!r} may not call {edge.target!r}: no depth is left, calls may nest "
+            f"{flow.depth} deep. Do the task yourself or answer with what you have.",
+        )
+    if edge.target in ancestors:
+        return Refusal(
+            "cycle",
+            f"{source!r} may not call {edge.target!r}, which is waiting for this very answer.",
+            transitions=tuple(
+                f"{a} → {b}" for a, b in zip(ancestors, (*ancestors[1:], edge.target), strict=True)
+            ),
+        )
+    if turn.workers >= flow.max_workers:
+        return Refusal(
+            "workers",
+            f"{source!r} may not call {edge.target!r}: this request has called {turn.workers} "
+            f"workers of at most {flow.max_workers}. Go on with the results you have.",
+        )
+    if session_workers >= flow.max_workers_per_session:
+        return Refusal(
+            "workers",
+            f"{source!r} may not call {edge.target!r}: this session has called {session_workers} "
+            f"workers of at most {flow.max_workers_per_session}. Go on with the results you have.",
+        )
+    return None

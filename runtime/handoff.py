@@ -1,0 +1,103 @@
+"""One handoff while it is open, and how it can end."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from handoff_console.runtime.contract import (
+    EndedBy,
+    HandoffKind,
+    HandoffRequest,
+    HandoffResult,
+    Limits,
+    Status,
+)
+from handoff_console.runtime.flow import Agent
+from handoff_console.runtime.models import Model
+from handoff_console.runtime.packet import Context, Packet
+from handoff_console.runtime.recorder import Scope
+
+
+@dataclass(kw_only=True)
+class OpenHandoff:
+    """A handoff that passed the gate, with what the runtime counts of it."""
+
+    scope: Scope
+    source: str
+    agent: Agent
+    model: Model
+    via: HandoffKind
+    request: HandoffRequest
+    limits: Limits
+    """In force: the request's, within what its caller has left."""
+    context: Context
+    inputs_hash: str
+    bound_at: float
+    """When whoever waits for the chain stops waiting, in the clock's seconds."""
+    depth: int = 0
+    depth_left: int = 0
+    hop: int = 0
+    ancestors: tuple[str, ...] = ()
+    """Agents whose calls are waiting for this one, outermost first."""
+    packet: Packet | None = None
+    packet_digest: str | None = None
+    withheld: tuple[str, ...] = ()
+    fork_id: str | None = None
+    continues: str | None = None
+    follows: str | None = None
+    grant_tokens: int | None = None
+    tools_digest: str = ""
+    tools: list[dict[str, Any]] = field(default_factory=list)
+    tools_bytes: int = 0
+    opened_at: float = 0.0
+    deadline_at: float = 0.0
+    steps: int = 0
+    tokens: int = 0
+    measured: bool = True
+    cost: float | None = 0.0
+    rejected_outputs: int = 0
+    told_to_stop: bool = False
+    gathered: dict[tuple[int, int], dict[str, Any]] = field(default_factory=dict)
+    """What tools and workers returned, by step and call: the partial data when it is stopped."""
+
+    @property
+    def id(self) -> str:
+        """Its id within the session."""
+        return self.scope.handoff_id or ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class End:
+    """How a handoff ended: with a result, or by a transfer that was accepted."""
+
+    ended_by: EndedBy
+    result: HandoffResult | None = None
+    reason: str = ""
+    """For `limit_reached`, which limit."""
+    transfer: OpenHandoff | None = None
+    quarantined: str | None = None
+
+
+def answered(result: HandoffResult) -> End:
+    """End with the worker's own result."""
+    return End(ended_by=EndedBy.ANSWERED, result=result)
+
+
+def stopped(handoff: OpenHandoff, reason: str, notes: str) -> End:
+    """End by a limit, with whatever was gathered. Source: S0, step 3."""
+    result = HandoffResult(
+        status=Status.LIMIT_REACHED,
+        data={"gathered": [handoff.gathered[place] for place in sorted(handoff.gathered)]},
+        notes=notes,
+        steps_used=handoff.steps,
+    )
+    return End(ended_by=EndedBy.STOPPED, result=result, reason=reason)
+
+
+def failed(
+    handoff: OpenHandoff, notes: str, *, transient: bool = False, quarantined: str | None = None
+) -> End:
+    """End with an error that the runtime made."""
+    result = HandoffResult(
+        status=Status.ERROR, notes=notes, steps_used=handoff.steps, transient=transient
+    )
+    return End(ended_by=EndedBy.FAILED, result=result, quarantined=quarantined)

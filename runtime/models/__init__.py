@@ -1,0 +1,77 @@
+"""The Model protocol and its kinds, and how a flow's word for a model becomes one."""
+
+import inspect
+from typing import Any
+
+from handoff_console.runtime.errors import FlowError
+from handoff_console.runtime.models.base import Model, ModelCall, ModelReply, ToolResult
+from handoff_console.runtime.models.bm25 import Bm25, Ranking, Score, decide
+from handoff_console.runtime.models.offline import CallableModel, Rules, Scripted, as_reply, no_rule
+from handoff_console.runtime.models.replies import (
+    answer,
+    delegate,
+    hand_over,
+    say,
+    timed,
+    together,
+    use,
+)
+
+NAMED = {"offline:bm25": Bm25}
+"""Models that a name stands for."""
+
+
+def as_model(value: Any, flow: str, agent: str) -> Model:
+    """Return the model that a flow, an agent or a caller named.
+
+    A function of one parameter follows rules (`Rules`); of two, `(agent, messages)`, it is
+    somebody's own agent (`CallableModel`); a string is the name of a model.
+
+    Raises:
+        FlowError: There is no such model.
+    """
+    if isinstance(value, str):
+        if value not in NAMED:
+            raise FlowError(
+                flow,
+                [f"agent {agent!r} wants the model {value!r}; there are: {', '.join(NAMED)}, and "
+                 "functions of your own."],
+            )  # fmt: skip
+        return NAMED[value]()
+    if hasattr(value, "reply"):
+        model: Model = value
+        return model
+    if callable(value):
+        return (
+            Rules(value) if len(inspect.signature(value).parameters) == 1 else CallableModel(value)
+        )
+    raise FlowError(
+        flow,
+        [f"agent {agent!r} has no model; give it one, or give the flow one, or pass `model=`."],
+    )
+
+
+__all__ = [
+    "NAMED",
+    "Bm25",
+    "CallableModel",
+    "Model",
+    "ModelCall",
+    "ModelReply",
+    "Ranking",
+    "Rules",
+    "Score",
+    "Scripted",
+    "ToolResult",
+    "answer",
+    "as_model",
+    "as_reply",
+    "decide",
+    "delegate",
+    "hand_over",
+    "no_rule",
+    "say",
+    "timed",
+    "together",
+    "use",
+]

@@ -1,0 +1,115 @@
+"""What a model is to the runtime: it reads messages and answers with text or with tool calls."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Protocol
+
+from handoff_console.runtime.contract import HandoffRequest, Message, ToolCall, Usage
+from handoff_console.runtime.flow import Agent, Flow
+from handoff_console.runtime.packet import Packet
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelCall:
+    """One question to a model: what it may read, and beside it what an offline worker needs.
+
+    A model that stands for a language model reads `messages`, `tools`, `max_output_tokens` alone.
+    """
+
+    flow: Flow
+    agent: Agent
+    messages: Sequence[Message]
+    tools: Sequence[Mapping[str, Any]]
+    """Own tools, and handoffs as `transfer_to_…` and `delegate_to_…`."""
+    request: HandoffRequest
+    packet: Packet | None = None
+    path: str = ""
+    step: int = 1
+    """Of this handoff, from 1."""
+    attempt: int = 1
+    max_output_tokens: int = 0
+
+    @property
+    def text(self) -> str:
+        """What is asked: the user's words at the root and after a transfer, else the task."""
+        if self.packet:
+            return self.packet.goal
+        if self.path.count("/") == 0:
+            return next((m["content"] for m in self.messages if m["role"] == "user"), "")
+        return self.request.task
+
+    @property
+    def inputs(self) -> Mapping[str, Any]:
+        """The values that came along."""
+        return self.request.inputs
+
+    @cached_property
+    def results(self) -> list["ToolResult"]:
+        """What tools and workers returned in this handoff so far, oldest first."""
+        return [
+            ToolResult(message.get("name", ""), message["content"])
+            for message in self.messages
+            if message["role"] == "tool"
+        ]
+
+    def result_of(self, name: str) -> Any:
+        """Return what a tool (or `delegate_to_…`) returned last, parsed; None when it has not."""
+        for result in reversed(self.results):
+            if result.name == name:
+                return result.value
+        return None
+
+
+@dataclass(frozen=True)
+class ToolResult:
+    """One tool result as a worker reads it."""
+
+    name: str
+    content: str
+
+    @property
+    def value(self) -> Any:
+        """The content parsed as JSON; the text itself where it is none."""
+        import json
+
+        try:
+            return json.loads(self.content)
+        except ValueError:
+            return self.content
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelReply:
+    """What a model answers: text, or tool calls, or both."""
+
+    text: str = ""
+    tool_calls: tuple[ToolCall, ...] = ()
+    usage: Usage | None = None
+    """None: the model did not say, the runtime estimates and flags it."""
+    finish_reason: str = ""
+    first_token_seconds: float | None = None
+    """Streaming models only: from the question to the first part of the answer."""
+    latency_seconds: float = 0.0
+    """Offline models only: how long the answer is to take."""
+    settings: Mapping[str, Any] = field(default_factory=dict)
+
+
+class Model(Protocol):
+    """Anything that can answer."""
+
+    name: str
+    """As recorded, and as prices name it."""
+    offline: bool
+    """It asks nobody outside this machine."""
+    reads_prompt: bool
+    """False: it follows rules, and an edited prompt changes nothing."""
+
+    async def reply(self, call: ModelCall, /) -> ModelReply:
+        """Answer one call.
+
+        Raises:
+            TransientModelError: It may work the next time.
+            ModelError: It will not.
+        """
+        ...

@@ -1,0 +1,127 @@
+"""Routing by the words of the handoff descriptions: Okapi BM25, with nothing to download.
+
+Not a language model. It measures how well the descriptions tell the agents apart. It reads the
+descriptions, the examples, the allowed targets and the threshold, nothing else. Score 0 or a tie is
+no decision: it then says that it does not know, and never takes the first agent.
+
+Source: Robertson and Zaragoza, "The Probabilistic Relevance Framework: BM25 and Beyond" (2009);
+k1 = 1.2, b = 0.75 as there.
+"""
+
+import math
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from handoff_console.runtime.contract import HandoffKind
+from handoff_console.runtime.models.base import ModelCall, ModelReply
+from handoff_console.runtime.models.replies import delegate, hand_over, say
+
+K1, B = 1.2, 0.75
+_WORD = re.compile(r"[^\W_]+")
+_STOP = frozenset(
+    "a about am an and any are as at be been by can could did do does for from get give had has "
+    "have how i if in is it its just let me my need of on or our please should so some tell that the "
+    "their them there this to up us want was we were what when where which who why will with would you "
+    "your s t m re ve d ll don".split()
+)
+
+
+@dataclass(frozen=True)
+class Score:
+    """How well one target fits a message."""
+
+    target: str
+    score: float
+    matched: tuple[str, ...]
+    """The words of the message that its description has."""
+
+
+class Ranking:
+    """The descriptions of some targets, ready to be searched."""
+
+    def __init__(self, descriptions: Mapping[str, str]) -> None:
+        self._counts = {name: Counter(words(text)) for name, text in descriptions.items()}
+        lengths = {name: sum(count.values()) for name, count in self._counts.items()}
+        mean = (sum(lengths.values()) / len(lengths) if lengths else 0) or 1
+        self._weights = {name: K1 * (1 - B + B * n / mean) for name, n in lengths.items()}
+        seen = Counter(word for count in self._counts.values() for word in count)
+        total = len(self._counts)
+        self._idf = {w: math.log(1 + (total - n + 0.5) / (n + 0.5)) for w, n in seen.items()}
+
+    def scores(self, message: str) -> list[Score]:
+        """Return every target with its score, best first; equal scores by name."""
+        asked = [word for word in dict.fromkeys(words(message)) if word in self._idf]
+        found = []
+        for name, count in self._counts.items():
+            matched = tuple(word for word in asked if count[word])
+            score = sum(
+                self._idf[word] * count[word] * (K1 + 1) / (count[word] + self._weights[name])
+                for word in matched
+            )
+            found.append(Score(name, round(score, 6), matched))
+        return sorted(found, key=lambda item: (-item.score, item.target))
+
+
+def words(text: str) -> list[str]:
+    """Return the words that count: lower case, no stop words, English plural endings cut."""
+    return [_stem(word) for word in _WORD.findall(text.lower()) if word not in _STOP]
+
+
+def decide(scores: Sequence[Score], threshold: float = 0.0) -> Score | None:
+    """Return the target to hand off to; None where nothing matches, or the best are equal."""
+    if not scores or scores[0].score <= max(0.0, threshold):
+        return None
+    if len(scores) > 1 and scores[1].score == scores[0].score:
+        return None
+    return scores[0]
+
+
+class Bm25:
+    """A router that hands off to the target whose description fits the message best."""
+
+    name, offline, reads_prompt = "offline:bm25", True, False
+
+    async def reply(self, call: ModelCall, /) -> ModelReply:
+        """Hand off, or say that it does not know."""
+        edges = {spec["handoff"]["target"]: spec for spec in call.tools if "handoff" in spec}
+        if done := [result.content for result in call.results if result.content]:
+            return say(done[-1])
+        texts = tuple((name, _described(spec)) for name, spec in edges.items())
+        scores = _ranking(texts).scores(call.text)
+        best = decide(scores, call.agent.threshold)
+        if best is None:
+            return say(_does_not_know(scores))
+        reason = f"matched: {', '.join(best.matched)} (score {best.score:.2f})"
+        if edges[best.target]["handoff"]["via"] == HandoffKind.TRANSFER:
+            return hand_over(best.target, reason)
+        return delegate(best.target, " ".join(call.text.split()), reason=reason)
+
+
+def _described(spec: Mapping[str, Any]) -> str:
+    return " ".join([spec["description"], *spec.get("examples", ())])
+
+
+@lru_cache(maxsize=64)
+def _ranking(texts: tuple[tuple[str, str], ...]) -> Ranking:
+    return Ranking(dict(texts))
+
+
+def _does_not_know(scores: Sequence[Score]) -> str:
+    if scores and scores[0].score > 0:
+        tied = [item.target for item in scores if item.score == scores[0].score]
+        if len(tied) > 1:
+            return f"I do not know who should take this: {' and '.join(tied)} fit equally well."
+        return f"I do not know who should take this: {tied[0]} fits best, but under the threshold."
+    return "I do not know who should take this: no agent's description has any of its words."
+
+
+def _stem(word: str) -> str:
+    if len(word) > 4 and word.endswith("ies"):
+        return word[:-3] + "y"
+    if len(word) > 3 and word.endswith("s") and not word.endswith(("ss", "us", "is")):
+        return word[:-1]
+    return word

@@ -1,0 +1,135 @@
+"""Prompt versions: plain files, `prompts/<version>/<agent>.md`, that replace a flow's own prompts.
+
+A file may begin with front matter between two lines of `---`: `key: value`, or `key:` followed by
+lines of `- item`. The rest is the agent's instructions.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from handoff_console.runtime.canonical import canonical, digest
+from handoff_console.runtime.errors import FlowError, choices
+from handoff_console.runtime.flow import Agent, Flow
+
+_KEYS = ("handoff_description", "examples", "targets", "model", "threshold")
+
+
+@dataclass(frozen=True)
+class AgentPrompt:
+    """One agent's file."""
+
+    instructions: str
+    handoff_description: str = ""
+    examples: tuple[str, ...] = ()
+    targets: tuple[str, ...] | None = None
+    """Whom it may hand off to in this version; None leaves the flow's edges as they are."""
+    model: str | None = None
+    threshold: float | None = None
+
+
+@dataclass(frozen=True)
+class PromptVersion:
+    """All files of one version."""
+
+    label: str
+    """The folder's name."""
+    agents: Mapping[str, AgentPrompt]
+
+    @property
+    def digest(self) -> str:
+        """The version's identity: equal text, equal digest, whatever the label."""
+        return digest(canonical({name: vars(prompt) for name, prompt in self.agents.items()}), b"")
+
+    def applied_to(self, flow: Flow) -> Flow:
+        """Return the flow with these prompts.
+
+        Raises:
+            FlowError: A file is named after no agent of the flow, or narrows it to unknown targets.
+        """
+        names = flow.agents_by_name
+        for name in self.agents:
+            if name not in names:
+                raise FlowError(
+                    flow.name,
+                    [f"prompt version {self.label!r} has a file for {name!r}; the agents are: "
+                     f"{choices(names)}."],
+                )  # fmt: skip
+        return flow.changed(
+            agents=[
+                _with_prompt(agent, self.agents[agent.name]) if agent.name in self.agents else agent
+                for agent in flow.agents
+            ],
+            prompt_version=self.label,
+        )
+
+
+def load_prompts(folder: Path) -> PromptVersion:
+    """Read a version from its folder.
+
+    Raises:
+        FlowError: There is no such folder, it has no `.md` file, or a file's front matter is wrong.
+    """
+    files = sorted(folder.glob("*.md")) if folder.is_dir() else []
+    if not files:
+        siblings = [path.name for path in folder.parent.glob("*") if path.is_dir()]
+        raise FlowError(
+            folder.name,
+            [
+                f"there is no prompt version {folder.name!r}; there are: "
+                f"{choices(siblings, 'none')}."
+            ],
+        )
+    return PromptVersion(folder.name, {path.stem: _read(path) for path in files})
+
+
+def _read(path: Path) -> AgentPrompt:
+    text = path.read_text("utf-8").replace("\r\n", "\n")
+    head, body = "", text
+    if text.startswith("---\n"):
+        head, mark, body = text[4:].partition("\n---\n")
+        if not mark:
+            raise _wrong(path, "the front matter has no closing line of ---")
+    fields: dict[str, str] = {}
+    lists: dict[str, list[str]] = {}
+    key = ""
+    for line in filter(str.strip, head.splitlines()):
+        if line.lstrip().startswith("- ") and key:
+            lists.setdefault(key, []).append(line.strip()[2:].strip().strip("\"'"))
+            continue
+        key, mark, value = (part.strip() for part in line.partition(":"))
+        if not mark or key not in _KEYS:
+            raise _wrong(path, f"{line.strip()!r} is none of: {', '.join(_KEYS)}")
+        fields[key] = value.strip("\"'")
+    targets = lists.get("targets") or [t for t in fields.get("targets", "").split(",") if t.strip()]
+    try:
+        threshold = float(fields["threshold"]) if fields.get("threshold") else None
+    except ValueError:
+        raise _wrong(path, f"threshold {fields['threshold']!r} is no number") from None
+    return AgentPrompt(
+        instructions=body.strip(),
+        handoff_description=fields.get("handoff_description", ""),
+        examples=tuple(lists.get("examples", ())),
+        targets=tuple(t.strip() for t in targets) if "targets" in fields else None,
+        model=fields.get("model") or None,
+        threshold=threshold,
+    )
+
+
+def _with_prompt(agent: Agent, prompt: AgentPrompt) -> Agent:
+    edges = agent.edges
+    if prompt.targets is not None:
+        edges = [edge for edge in agent.edges if edge.target in prompt.targets]
+    return replace(
+        agent,
+        prompt=prompt.instructions or agent.prompt,
+        description=prompt.handoff_description or agent.description,
+        examples=prompt.examples or agent.examples,
+        edges=edges,
+        model=prompt.model or agent.model,
+        threshold=agent.threshold if prompt.threshold is None else prompt.threshold,
+    )
+
+
+def _wrong(path: Path, problem: str) -> FlowError:
+    return FlowError(path.parent.name, [f"{path.name} cannot be read: {problem}."])

@@ -1,0 +1,141 @@
+"""Running tools: on the event loop or in a thread that a deadline can leave behind."""
+
+import asyncio
+import contextvars
+import inspect
+import threading
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from handoff_console.runtime.errors import ToolError, TransientToolError
+from handoff_console.runtime.flow import Tool
+
+LATE = object()
+"""What `by_deadline` returns when the deadline came first."""
+
+
+@dataclass(frozen=True)
+class ToolOutcome:
+    """What a tool came back with."""
+
+    value: Any = None
+    error: str = ""
+    """One sentence for the model; empty when it worked."""
+    transient: bool = False
+
+
+async def run_tool(tool: Tool, arguments: Mapping[str, Any]) -> ToolOutcome:
+    """Call a tool and return its value, or what went wrong as a sentence: a tool never raises."""
+    try:
+        if inspect.iscoroutinefunction(tool.function):
+            value = await tool.function(**arguments)
+        elif tool.inline:
+            value = tool.function(**arguments)
+        else:
+            value = await in_thread(tool.function, arguments)
+        if inspect.isawaitable(value):
+            value = await value
+    except ToolError as error:
+        return ToolOutcome(error=str(error), transient=isinstance(error, TransientToolError))
+    except (TimeoutError, ConnectionError) as error:
+        return ToolOutcome(error=_named(error), transient=True)
+    except Exception as error:  # noqa: BLE001 - whatever a tool does wrong is the model's to read
+        return ToolOutcome(error=_named(error))
+    return ToolOutcome(value)
+
+
+def in_thread(function: Callable[..., Any], arguments: Mapping[str, Any]) -> asyncio.Future[Any]:
+    """Run a plain function in a daemon thread of its own.
+
+    Not `asyncio.to_thread`: its pool holds the interpreter's exit until the function ends, so a
+    tool that hangs would hang the program.
+    """
+    loop = asyncio.get_running_loop()
+    future: asyncio.Future[Any] = loop.create_future()
+    context = contextvars.copy_context()
+
+    def work() -> None:
+        try:
+            value, error = context.run(function, **arguments), None
+        except BaseException as raised:  # noqa: BLE001 - handed over to the waiting coroutine
+            value, error = None, raised
+        try:
+            loop.call_soon_threadsafe(_settle, future, value, error)
+        except RuntimeError:  # the loop has closed: nobody waits any more
+            return
+
+    threading.Thread(target=work, daemon=True, name=f"tool {function.__name__}").start()
+    return future
+
+
+async def by_deadline(
+    work: Awaitable[Any], seconds: float, on_late: Callable[[Any], None] | None = None
+) -> Any:
+    """Return what `work` returns, or `LATE` when `seconds` pass first.
+
+    At the deadline the work is left behind, not waited for: a cleanup that takes its time, or a
+    thread that hangs, holds nobody up (so no `asyncio.wait_for`).
+
+    Args:
+        work: Anything awaitable.
+        seconds: From now; none left means that only work which is done already counts.
+        on_late: Called with what it returned, should it ever return.
+    """
+    task = asyncio.ensure_future(work)
+    try:
+        done, _ = await asyncio.wait({task}, timeout=max(seconds, 0))
+    except asyncio.CancelledError:
+        task.cancel()
+        raise
+    if done:
+        return task.result()
+    if on_late is None:
+        task.cancel()
+        task.add_done_callback(_swallow)
+    else:
+        task.add_done_callback(lambda ended: _report(ended, on_late))
+    return LATE
+
+
+def _settle(future: asyncio.Future[Any], value: Any, error: BaseException | None) -> None:
+    if future.cancelled():
+        return
+    if error is None:
+        future.set_result(value)
+    elif isinstance(error, StopIteration | KeyboardInterrupt | SystemExit):
+        future.set_exception(RuntimeError(_named(error)))
+    else:
+        future.set_exception(error)
+
+
+def _swallow(task: asyncio.Future[Any]) -> None:
+    if not task.cancelled():
+        task.exception()
+
+
+def _report(task: asyncio.Future[Any], on_late: Callable[[Any], None]) -> None:
+    if not task.cancelled() and task.exception() is None:
+        on_late(task.result())
+
+
+def _named(error: BaseException) -> str:
+    text = str(error)
+    return f"{type(error).__name__}: {text}" if text else type(error).__name__
+
+
+async def run_together(works: Sequence[Awaitable[None]]) -> None:
+    """Wait for all; a single one costs no task. Should one raise, the others are cancelled."""
+    if len(works) == 1:
+        await works[0]
+        return
+    try:
+        async with asyncio.TaskGroup() as group:
+            for work in works:
+                group.create_task(_awaited(work))
+    except BaseExceptionGroup as raised:
+        raise raised.exceptions[0] from None
+
+
+async def _awaited(work: Awaitable[None]) -> None:
+    await work
