@@ -89,11 +89,15 @@ class HandoffTree:
                 found[node.parent_id].append(node)
         return {handoff_id: tuple(nodes) for handoff_id, nodes in found.items()}
 
+    @cached_property
+    def _retries(self) -> Mapping[str, str]:
+        return {node.follows: node.handoff_id for node in self.nodes if node.follows}
+
     def last_of_chain(self, handoff_id: str) -> HandoffNode:
-        """Return the handoff that answers for this one: itself unless it transferred."""
+        """Return the handoff that answers for this one: past its transfers and its retry."""
         node, seen = self.by_id[handoff_id], {handoff_id}
-        while (after := node.transferred_to) is not None and after not in seen:
-            if after not in self.by_id:
+        while after := node.transferred_to or self._retries.get(node.handoff_id):
+            if after in seen or after not in self.by_id:
                 break
             seen.add(after)
             node = self.by_id[after]

@@ -6,6 +6,7 @@ Source: S0, "Trace the tree" (the tree is rebuilt without raw transcripts); S2, 
 from collections import defaultdict
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from itertools import takewhile
 from typing import Any
 
 from handoff_console.runtime.contract import EndedBy, State
@@ -46,10 +47,9 @@ def handoff_tree(
         interrupted: The session's process is gone, so what is open will not go on.
     """
     growth = _Growth()
-    for event in events:
-        if until_seq is not None and event.seq > until_seq:
-            break
-        growth.take(event)
+    if until_seq is not None:
+        events = takewhile(lambda event: event.seq <= until_seq, events)
+    growth.take(events)
     unfinished = growth.unfinished(interrupted)
     nodes = tuple(draft.node(unfinished, body) for draft in growth.in_order())
     return HandoffTree(nodes, growth.outcome(nodes, unfinished), growth.limit, growth.seq)
@@ -133,38 +133,37 @@ class _Growth:
     def __init__(self) -> None:
         self.seq = 0
         self.limit = ""
-        self._drafts: dict[str, _Draft] = {}
+        self._drafts: dict[str | None, _Draft] = {}
         self._roots: list[_Draft] = []
         self._called: dict[str, list[_Draft]] = defaultdict(list)
         self._next: dict[str, list[_Draft]] = defaultdict(list)
         self._user_text = ""
         self._end: SessionClosed | None = None
 
-    def take(self, event: Event) -> None:
-        self.seq = event.seq
-        payload = event.payload
-        if isinstance(payload, HandoffRequested):
-            self._ask(event, payload)
-        elif isinstance(payload, ForkOpened):
-            self._fork(payload)
-        elif isinstance(payload, UserMessageReceived):
-            self._user_text, self._end, self.limit = payload.preview, None, ""
-        elif isinstance(payload, SessionClosed):
-            self._end, self.limit = payload, payload.reason
-        draft = self._drafts.get(event.handoff_id or "")
-        if draft is None:
-            return
-        draft.last_seq = event.seq
-        note = _NOTES.get(type(payload))
-        if note is not None:
-            note(draft, event, payload)
+    def take(self, events: Iterable[Event]) -> None:
+        """Read events, by seq."""
+        drafts, event = self._drafts, None
+        for event in events:
+            payload = event.payload
+            kind = type(payload)
+            grow = _GROW.get(kind)
+            if grow is not None:
+                grow(self, event, payload)
+            draft = drafts.get(event.handoff_id)
+            if draft is not None:
+                draft.last_seq = event.seq
+                note = _NOTES.get(kind)
+                if note is not None:
+                    note(draft, event, payload)
+        if event is not None:
+            self.seq = event.seq
 
-    def _ask(self, event: Event, asked: HandoffRequested) -> None:
+    def ask(self, event: Event, asked: HandoffRequested) -> None:
         handoff_id = event.handoff_id
         if handoff_id is None or handoff_id in self._drafts:
             return
-        before = self._drafts.get(asked.follows or "") or self._drafts.get(asked.continues or "")
-        caller = self._drafts.get(event.parent_id or "")
+        before = self._drafts.get(asked.follows) or self._drafts.get(asked.continues)
+        caller = self._drafts.get(event.parent_id)
         draft = _Draft(handoff_id, event, asked)
         if before is not None:
             draft.depth = before.depth
@@ -177,10 +176,16 @@ class _Growth:
             self._roots.append(draft)
         self._drafts[handoff_id] = draft
 
-    def _fork(self, payload: ForkOpened) -> None:
+    def fork(self, _: Event, payload: ForkOpened) -> None:
         for handoff_id in payload.handoff_ids:
             if handoff_id in self._drafts:
                 self._drafts[handoff_id].fork_id = payload.fork_id
+
+    def begin(self, _: Event, payload: UserMessageReceived) -> None:
+        self._user_text, self._end, self.limit = payload.preview, None, ""
+
+    def end(self, _: Event, payload: SessionClosed) -> None:
+        self._end, self.limit = payload, payload.reason
 
     def in_order(self) -> Iterable[_Draft]:
         """Yield the handoffs in pre-order, without recursion: a chain may be 10,000 long."""
@@ -242,4 +247,10 @@ _NOTES: dict[type, Callable[[_Draft, Event, Any], None]] = {
     ApprovalDecided: lambda draft, _, payload: draft.pending.discard(payload.approval_id),
     InputRequested: lambda draft, _, __: draft.pending.add("input"),
     InputGiven: lambda draft, _, __: draft.pending.discard("input"),
+}
+_GROW: dict[type, Callable[[_Growth, Event, Any], None]] = {
+    HandoffRequested: _Growth.ask,
+    ForkOpened: _Growth.fork,
+    UserMessageReceived: _Growth.begin,
+    SessionClosed: _Growth.end,
 }

@@ -193,6 +193,7 @@ class Log:
         follows: str | None = None,
         opened: bool = True,
         packet: Mapping[str, Any] | None = None,
+        **links: Any,
     ) -> str:
         made.handoff_id = handoff_id = f"h{len(self.handoffs) + 1}"
         self.handoffs[handoff_id] = made
@@ -221,7 +222,14 @@ class Log:
             self._reserve(handoff_id, made.parent_id, grant)
         if opened:
             self._open(
-                made, source, via, grant, packet=packet, continues=continues, follows=follows
+                made,
+                source,
+                via,
+                grant,
+                packet=packet,
+                continues=continues,
+                follows=follows,
+                **links,
             )
         return handoff_id
 

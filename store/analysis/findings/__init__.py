@@ -5,8 +5,23 @@ Rules read events, never guess, and stay silent on a healthy session; a family o
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
-from handoff_console.runtime.events import Event
+from handoff_console.runtime.contract import State, Status
+from handoff_console.runtime.events import (
+    BudgetOverdrawn,
+    CycleStopped,
+    Event,
+    HandoffOpened,
+    HandoffRejected,
+    HandoffRequested,
+    ModelReplied,
+    OutputRejected,
+    Payload,
+    StateSet,
+    ToolDenied,
+    ToolReturnedLate,
+)
 from handoff_console.store.analysis.bodies import Body
 from handoff_console.store.analysis.findings import (
     answers,
@@ -26,7 +41,7 @@ from handoff_console.store.analysis.findings.finding import (
 from handoff_console.store.analysis.findings.record import Record
 from handoff_console.store.analysis.findings.verdict import Verdict, cause_order
 from handoff_console.store.analysis.findings.verdict import judge as _judge
-from handoff_console.store.analysis.nodes import HandoffTree
+from handoff_console.store.analysis.nodes import HandoffTree, Outcome
 
 __all__ = [
     "RULES",
@@ -34,6 +49,7 @@ __all__ = [
     "Evidence",
     "Finding",
     "Judgement",
+    "Rule",
     "Severity",
     "Verdict",
     "findings",
@@ -41,25 +57,47 @@ __all__ = [
     "verdict",
 ]
 
-RULES: tuple[Callable[[Record], Iterable[Finding]], ...] = (
-    loops.ping_pong,
-    loops.recursion_refused,
-    pool.starved_pool,
-    pool.pool_overdrawn,
-    limits.limit_reached,
-    limits.limit_as_answer,
-    repeats.retry_of_not_found,
-    repeats.duplicate_work,
-    tools.tool_denied,
-    tools.late_tool_result,
-    answers.output_rejected_twice,
-    answers.model_failed,
-    answers.handoff_failed,
-    answers.needs_input_unused,
-    answers.state_conflict,
-    refusals.handoff_refused,
+
+class Rule(NamedTuple):
+    """A rule, named after what it finds, and where it cannot find anything."""
+
+    find: Callable[[Record], Iterable[Finding]]
+    kinds: frozenset[type[Payload]] = frozenset()
+    """It needs an event of one of these kinds; empty: it does not."""
+    outcomes: frozenset[Outcome] = frozenset()
+    """It needs a handoff with one of these outcomes; empty: it does not."""
+
+    def applies(self, record: Record) -> bool:
+        """Say whether the rule can find anything: most sessions are over with this question."""
+        if self.kinds and self.kinds.isdisjoint(record.kinds):
+            return False
+        return not self.outcomes or not self.outcomes.isdisjoint(record.outcomes)
+
+
+def _on(*kinds: type[Payload]) -> frozenset[type[Payload]]:
+    return frozenset(kinds)
+
+
+_LIMIT = frozenset({Status.LIMIT_REACHED})
+
+RULES: tuple[Rule, ...] = (
+    Rule(loops.ping_pong, _on(HandoffOpened)),
+    Rule(loops.recursion_refused, _on(CycleStopped)),
+    Rule(pool.starved_pool, outcomes=frozenset({State.REFUSED, Status.LIMIT_REACHED})),
+    Rule(pool.pool_overdrawn, _on(BudgetOverdrawn)),
+    Rule(limits.limit_reached, outcomes=_LIMIT),
+    Rule(limits.limit_as_answer, outcomes=_LIMIT),
+    Rule(repeats.retry_of_not_found, outcomes=frozenset({Status.NOT_FOUND})),
+    Rule(repeats.duplicate_work, _on(HandoffRequested)),
+    Rule(tools.tool_denied, _on(ToolDenied)),
+    Rule(tools.late_tool_result, _on(ToolReturnedLate)),
+    Rule(answers.output_rejected_twice, _on(OutputRejected)),
+    Rule(answers.model_failed, _on(ModelReplied)),
+    Rule(answers.handoff_failed, outcomes=frozenset({Status.ERROR})),
+    Rule(answers.needs_input_unused, outcomes=frozenset({Status.NEEDS_INPUT})),
+    Rule(answers.state_conflict, _on(StateSet)),
+    Rule(refusals.handoff_refused, _on(HandoffRejected)),
 )
-"""Every rule, each named after what it finds."""
 
 
 @dataclass(frozen=True)
@@ -100,5 +138,5 @@ def verdict(
 
 
 def _findings(record: Record) -> tuple[Finding, ...]:
-    found = [finding for rule in RULES for finding in rule(record)]
+    found = [finding for rule in RULES if rule.applies(record) for finding in rule.find(record)]
     return tuple(sorted(found, key=cause_order))

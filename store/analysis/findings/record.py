@@ -36,6 +36,16 @@ class Record:
         return [(event, cast("_P", event.payload)) for event in self._by_kind.get(kind, ())]
 
     @cached_property
+    def kinds(self) -> frozenset[type]:
+        """The kinds of event there are."""
+        return frozenset(self._by_kind)
+
+    @cached_property
+    def outcomes(self) -> frozenset[Outcome]:
+        """The outcomes that handoffs have."""
+        return frozenset(node.outcome for node in self.tree.nodes)
+
+    @cached_property
     def ledgers(self) -> tuple[Ledger, ...]:
         """The ledger of every request."""
         return ledgers(self.events)
@@ -78,7 +88,10 @@ class Record:
         return self.tree.last_of_chain(node.parent_id or "")
 
     def made_good_by(self, node: HandoffNode) -> HandoffNode | None:
-        """Return a later handoff to the same agent, by the same caller, that came out well."""
+        """Return its retry, or a later call of the agent by the same caller, that went well."""
+        last = self.tree.last_of_chain(node.handoff_id)
+        if last is not node and last.outcome is Status.OK:
+            return last
         for other in self.tree.children.get(node.parent_id or "", ()):
             later = other.first_seq > node.first_seq and other.agent == node.agent
             if later and self.tree.last_of_chain(other.handoff_id).outcome is Status.OK:

@@ -73,7 +73,9 @@ def test_a_retry_stands_right_after_the_attempt_it_repeats():
         "  h4 billing ok",
         "  h3 account ok",
     ]
-    assert handoff_tree(log.events).by_id["h4"].attempt == 2
+    tree = handoff_tree(log.events)
+    assert tree.by_id["h4"].attempt == 2
+    assert tree.last_of_chain("h2").handoff_id == "h4"
 
 
 def test_a_refused_handoff_has_its_place_and_the_rule_that_refused_it():
