@@ -18,11 +18,11 @@ class Clock(Protocol):
     """Where the runtime reads the time."""
 
     def now(self) -> float:
-        """Return the time of day in seconds since 1970 (UTC), rounded to microseconds."""
+        """Return the time of day in seconds since 1970 (UTC)."""
         ...
 
     def elapsed(self) -> float:
-        """Return seconds since some fixed moment, rounded to microseconds; never goes back."""
+        """Return seconds since some fixed moment; never goes back."""
         ...
 
 
@@ -31,11 +31,11 @@ class SystemClock:
 
     def now(self) -> float:
         """Return the time of day in seconds since 1970 (UTC)."""
-        return round(time.time(), 6)
+        return time.time()
 
     def elapsed(self) -> float:
         """Return seconds of the monotonic clock."""
-        return round(time.monotonic(), 6)
+        return time.monotonic()
 
 
 class VirtualClock:
@@ -46,11 +46,11 @@ class VirtualClock:
 
     def now(self) -> float:
         """Return `start` plus what has elapsed."""
-        return round(self._start + self.elapsed(), 6)
+        return self._start + self.elapsed()
 
     def elapsed(self) -> float:
         """Return the virtual seconds since the loop was made."""
-        return round(asyncio.get_running_loop().time(), 6)
+        return asyncio.get_running_loop().time()
 
 
 class _LeapingSelector(selectors.SelectSelector):

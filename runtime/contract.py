@@ -3,7 +3,6 @@
 Source: S0, steps 1 and 2.
 """
 
-from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from typing import Any, Literal, NamedTuple, NotRequired, TypedDict
 
@@ -218,8 +217,7 @@ def reaction_to(result: HandoffResult, *, attempt: int = 1) -> Reaction:
 
 def looks_like_messages(value: Any) -> bool:
     """Say whether a value is a conversation: a list in which an item has a role and content."""
-    return (
-        isinstance(value, Sequence)
-        and not isinstance(value, str | bytes)
-        and any(isinstance(item, Mapping) and {"role", "content"} <= item.keys() for item in value)
+    # Lists and dicts by their own type: an abstract one costs 0.1 ms the first time it is asked.
+    return isinstance(value, list | tuple) and any(
+        isinstance(item, dict) and "role" in item and "content" in item for item in value
     )

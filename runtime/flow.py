@@ -360,7 +360,7 @@ def _agent_mistakes(flow: Flow, agent: Agent) -> Iterable[str]:
         if tool.effect is not Effect.READ and not agent.may_write:
             yield (
                 f"agent {agent.name!r} only reads, but its tool {tool.name!r} has effect "
-                f"{tool.effect.value!r}; say `may_write=True`, or give the tool to an agent that may."
+                f"{tool.effect.value!r}; say `may_write=True`, or move the tool elsewhere."
             )
     for edge in agent.edges:
         yield from _edge_mistakes(flow, agent, edge, known)

@@ -147,7 +147,7 @@ class Gate:
             by.context.messages,
             source,
             edge.target,
-            goal=by.packet.goal if by.packet else "",
+            said=_said(by),
             summary=asking.asked.summary,
             facts=request.inputs,
             redaction=self._flow.redaction,
@@ -253,6 +253,12 @@ class Gate:
         if refusal.rule == "cycle":
             return CycleStopped(refusal.transitions, self._flow.max_edge_repeats)
         return TooManyHandoffs(source, target, self._flow.max_handoffs)
+
+
+def _said(by: OpenHandoff) -> list[str] | None:
+    if by.packet:
+        return [by.packet.goal]
+    return None if by.scope.parent_id is None else [by.request.task]
 
 
 def _extra(by: OpenHandoff, edge: Edge) -> Refusal:

@@ -5,7 +5,7 @@ summary and facts, never the sender's messages. Source: S0 step 1, S3 example 2.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from handoff_console.runtime.canonical import canonical, canonical_text
@@ -45,7 +45,7 @@ class Packet:
 
     def body(self) -> dict[str, Any]:
         """Return it as JSON, as it is recorded."""
-        return asdict(self)
+        return {**vars(self), "facts": dict(self.facts)}
 
 
 def build_packet(
@@ -53,7 +53,7 @@ def build_packet(
     from_agent: str,
     to_agent: str,
     *,
-    goal: str = "",
+    said: Sequence[str] | None = None,
     summary: str = "",
     facts: Mapping[str, Any] | None = None,
     redaction: Redaction,
@@ -65,13 +65,15 @@ def build_packet(
         messages: What the sender has read and said; counted, and searched for the user's words.
         from_agent: The sender.
         to_agent: The receiver.
-        goal: What the user wants; defaults to the first message of the user.
+        said: What the user said, where it is not the messages of role `user`: a receiver's first
+            one is the packet itself, which must not end up in the next packet.
         summary: Written by the sending model; the runtime writes a plain one when it is empty.
         facts: Values that have to survive the handoff.
         redaction: Facts it calls sensitive stay behind.
         fields: Need to know: only these facts go along; None is all.
     """
-    said = [message["content"] for message in messages if message["role"] == "user"]
+    if said is None:
+        said = [message["content"] for message in messages if message["role"] == "user"]
     written = summary or (
         f"{len(messages)} messages so far; last user message: {said[-1] if said else '(none)'}"
     )
@@ -82,7 +84,7 @@ def build_packet(
     packet = Packet(
         from_agent,
         to_agent,
-        goal=goal or (said[0] if said else "(none)"),
+        goal=said[0] if said else "(none)",
         summary=written,
         facts=kept,
         summary_by="model" if summary else "runtime",

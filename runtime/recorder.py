@@ -9,6 +9,10 @@ from handoff_console.runtime.events import Event, EventSink, Payload
 from handoff_console.runtime.redaction import Redaction
 
 
+_HARMLESS_LENGTH = 6
+"""`cvv=123` has 7: the names of agents and tools are mostly shorter, and are not searched."""
+
+
 class Scope(NamedTuple):
     """What an event is about: the envelope without its number and its time."""
 
@@ -43,6 +47,7 @@ class Recorder:
         self._sink = sink
         self._key = sink.digest_key
         self._started = clock.elapsed()
+        self._started_at = clock.now()
         self._seq = 0
 
     def emit(self, scope: Scope, payload: Payload) -> Event:
@@ -50,14 +55,10 @@ class Recorder:
         if payload.free_text:
             payload = self._redacted(payload)
         self._seq += 1
-        happened = Event(
-            self.session_id,
-            self._seq,
-            self.clock.now(),
-            self.elapsed(),
-            *scope,
-            payload,
-        )
+        elapsed = self.clock.elapsed() - self._started
+        # The time of day follows from the steady clock: a session never jumps when the clock is set.
+        at = round(self._started_at + elapsed, 6)
+        happened = Event(self.session_id, self._seq, at, round(elapsed, 6), *scope, payload)
         self._sink.append(happened)
         return happened
 
@@ -97,7 +98,7 @@ class Recorder:
         texts = []
         for name in payload.free_text:
             value = getattr(payload, name)
-            if value:
+            if value and (type(value) is not str or len(value) > _HARMLESS_LENGTH):
                 texts.append(value if isinstance(value, str) else canonical_text(value))
         if not texts or not self.redaction.may_hold("\n".join(texts)):
             return payload
