@@ -1,0 +1,148 @@
+"""The ledger of batches: which line of an input file became which session.
+
+A batch is known by its fingerprint, so that the same command goes on where it stopped, whatever
+stopped it. Sessions are linked by the sink (`StoreSink.begin_line`), in the transaction that holds
+their first events.
+"""
+
+import sqlite3
+import time
+from typing import NamedTuple
+
+from handoff_console.runtime.contract import State
+from handoff_console.store.transactions import transaction
+from handoff_console.store.words import storable
+
+_UNFINISHED = f"('{State.RUNNING}', '{State.WAITING}')"
+_COLUMNS = "batch, input_name, fingerprint, created_at_us, finished_at_us"
+
+
+class Batch(NamedTuple):
+    """One input file, run through one flow."""
+
+    batch: int
+    input_name: str
+    fingerprint: str
+    created_at: float
+    """Seconds since 1970 (UTC)."""
+    finished_at: float | None
+    """None while lines are left."""
+
+
+class Skipped(NamedTuple):
+    """A line that could not be run."""
+
+    line: int
+    problem: str
+
+
+def find_batch(db: sqlite3.Connection, fingerprint: str) -> Batch | None:
+    """Return the batch of a fingerprint; None when there is none."""
+    row = db.execute(f"select {_COLUMNS} from batches where fingerprint = ?", (fingerprint,))
+    found = row.fetchone()
+    return _batch(found) if found else None
+
+
+def newest_batch(db: sqlite3.Connection, input_name: str) -> Batch | None:
+    """Return the batch that was begun last on an input of this name; None when there is none."""
+    found = db.execute(
+        f"select {_COLUMNS} from batches where input_name = ? order by batch desc limit 1",
+        (storable(input_name),),
+    ).fetchone()
+    return _batch(found) if found else None
+
+
+def begin_batch(db: sqlite3.Connection, input_name: str, fingerprint: str) -> Batch:
+    """Return the batch of a fingerprint, begun now if it is new.
+
+    Raises:
+        WriteFailed: The store did not take it.
+    """
+    with transaction(db):
+        db.execute(
+            "insert or ignore into batches (input_name, fingerprint, created_at_us)"
+            " values (?, ?, ?)",
+            (storable(input_name), fingerprint, time.time_ns() // 1_000),
+        )
+    batch = find_batch(db, fingerprint)
+    assert batch is not None
+    return batch
+
+
+def done_lines(db: sqlite3.Connection, batch: int) -> set[int]:
+    """Return the lines that need no further work: their session is closed, or they were skipped.
+
+    A line whose session was interrupted is not among them, nor one whose session was deleted.
+    """
+    rows = db.execute(
+        "select item.line from batch_items item"
+        " left join session_summary summary on summary.session = item.session"
+        " where item.batch = ? and (item.problem <> '' or"
+        f" (summary.session is not null and summary.outcome not in {_UNFINISHED}))",
+        (batch,),
+    )
+    return {row[0] for row in rows}
+
+
+def unfinished_sessions(db: sqlite3.Connection, batch: int) -> list[str]:
+    """Return the sessions of a batch that are not closed: running now, or interrupted."""
+    rows = db.execute(
+        "select k.session_id from batch_items item join session_keys k on k.session = item.session"
+        " join session_summary summary on summary.session = item.session"
+        f" where item.batch = ? and summary.outcome in {_UNFINISHED} order by item.line",
+        (batch,),
+    )
+    return [str(row[0]) for row in rows]
+
+
+def outcome_counts(db: sqlite3.Connection, batch: int) -> dict[str, int]:
+    """Return how many closed sessions of a batch had each outcome, most first."""
+    rows = db.execute(
+        "select summary.outcome, count(*) from batch_items item"
+        " join session_summary summary on summary.session = item.session"
+        f" where item.batch = ? and summary.outcome not in {_UNFINISHED}"
+        " group by summary.outcome order by count(*) desc, summary.outcome",
+        (batch,),
+    )
+    return {str(outcome): int(count) for outcome, count in rows}
+
+
+def skipped_lines(db: sqlite3.Connection, batch: int) -> list[Skipped]:
+    """Return the lines of a batch that were skipped, in order."""
+    rows = db.execute(
+        "select line, problem from batch_items where batch = ? and problem <> '' order by line",
+        (batch,),
+    )
+    return [Skipped(*row) for row in rows]
+
+
+def skip_line(db: sqlite3.Connection, batch: int, line: int, problem: str) -> None:
+    """Note that a line cannot be run, and why.
+
+    Raises:
+        WriteFailed: The store did not take it.
+    """
+    with transaction(db):
+        db.execute(
+            "insert or replace into batch_items (batch, line, problem) values (?, ?, ?)",
+            (batch, line, storable(problem)),
+        )
+
+
+def finish_batch(db: sqlite3.Connection, batch: int) -> None:
+    """Note that no line is left.
+
+    Raises:
+        WriteFailed: The store did not take it.
+    """
+    with transaction(db):
+        db.execute(
+            "update batches set finished_at_us = ? where batch = ? and finished_at_us is null",
+            (time.time_ns() // 1_000, batch),
+        )
+
+
+def _batch(row: tuple[int, str, str, int, int | None]) -> Batch:
+    batch, name, fingerprint, created_at_us, finished_at_us = row
+    finished_at = None if finished_at_us is None else finished_at_us / 1e6
+    return Batch(batch, name, fingerprint, created_at_us / 1e6, finished_at)
