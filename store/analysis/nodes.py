@@ -53,7 +53,12 @@ class HandoffNode:
     closed_seconds: float | None
     """When it closed or was refused."""
     first_seq: int
+    """The event that asked for it."""
+    opened_seq: int | None
+    closed_seq: int | None
+    """The event that closed or refused it."""
     last_seq: int
+    """The last event about it so far."""
     continues: str | None
     """The handoff a transfer takes over from."""
     transferred_to: str | None

@@ -67,10 +67,10 @@ class _Draft:
     depth: int = 0
     grant_tokens: int | None = None
     opened: HandoffOpened | None = None
-    opened_seconds: float | None = None
+    opening: Event | None = None
     closed: HandoffClosed | None = None
     rejected: HandoffRejected | None = None
-    closed_seconds: float | None = None
+    closing: Event | None = None
     fork_id: str | None = None
     tokens_used: int = 0
     measured: bool = True
@@ -104,9 +104,11 @@ class _Draft:
             steps_used=closed.steps_used if closed else self.steps_used,
             max_steps=opened.max_steps if opened else None,
             requested_seconds=event.elapsed_seconds,
-            opened_seconds=self.opened_seconds,
-            closed_seconds=self.closed_seconds,
+            opened_seconds=self.opening.elapsed_seconds if self.opening else None,
+            closed_seconds=self.closing.elapsed_seconds if self.closing else None,
             first_seq=event.seq,
+            opened_seq=self.opening.seq if self.opening else None,
+            closed_seq=self.closing.seq if self.closing else None,
             last_seq=self.last_seq,
             continues=asked.continues,
             transferred_to=closed.transferred_to if closed else None,
@@ -215,16 +217,16 @@ def _reserved(draft: _Draft, _: Event, payload: Any) -> None:
 
 
 def _opened(draft: _Draft, event: Event, payload: Any) -> None:
-    draft.opened, draft.opened_seconds = payload, event.elapsed_seconds
+    draft.opened, draft.opening = payload, event
     draft.fork_id = payload.fork_id or draft.fork_id
 
 
 def _rejected(draft: _Draft, event: Event, payload: Any) -> None:
-    draft.rejected, draft.closed_seconds = payload, event.elapsed_seconds
+    draft.rejected, draft.closing = payload, event
 
 
 def _closed(draft: _Draft, event: Event, payload: Any) -> None:
-    draft.closed, draft.closed_seconds = payload, event.elapsed_seconds
+    draft.closed, draft.closing = payload, event
 
 
 def _called(draft: _Draft, _: Event, payload: Any) -> None:

@@ -1,0 +1,191 @@
+"""The handoff tree, row by row, at every event of the session."""
+
+from bisect import bisect_right
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from handoff_console.console.viewmodels.text import amount, one_line, seconds
+from handoff_console.runtime.contract import HandoffKind, State, Status
+from handoff_console.store.analysis.budget import Entry, Ledger
+from handoff_console.store.analysis.findings import Finding, Severity, Verdict
+from handoff_console.store.analysis.nodes import HandoffNode, HandoffTree
+
+MANY_HANDOFFS = 2_000
+"""Beyond, a tree opens with its first levels only."""
+
+_WORDS = {
+    "target": "not allowed",
+    "pool": "pool empty",
+    "cycle": "loop",
+    "depth": "no depth left",
+    "handoffs": "too many handoffs",
+    "workers": "too many workers",
+    "request": "invalid request",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class TreeRow:
+    """One handoff as the outline draws it."""
+
+    handoff_id: str
+    depth: int
+    agent: str
+    task: str
+    outcome: str
+    """A `Status` or `State`: the key of its glyph, colour and word."""
+    tokens: int
+    start: float
+    """Where its time bar begins, as a share of the session's time; so is the next."""
+    end: float
+    asked_seq: int
+    opened_seq: int
+    """0 while it has not opened; so is the next."""
+    closed_seq: int
+    path: str
+    below: int
+    """How many handoffs stand under it and go out of sight when it is folded."""
+    note: str = ""
+    """A word or two beside the agent: an attempt, a transfer, a limit, a refusal."""
+    mark: str = ""
+    """`cause` for the handoff of the verdict, `problem` for those of other findings."""
+    charges: tuple[tuple[int, int], ...] = ()
+    """(seq, tokens so far) after each charge, by seq."""
+    label: str = ""
+    """What a screen reader says of the row."""
+    tooltip: str = ""
+
+    def outcome_at(self, seq: int) -> str:
+        """Return what the handoff was right after an event; nothing before it was asked for."""
+        if seq < self.asked_seq:
+            return ""
+        return self.outcome if 0 < self.closed_seq <= seq else State.RUNNING.value
+
+    def tokens_at(self, seq: int) -> int:
+        """Return what it had used right after an event."""
+        if 0 < self.closed_seq <= seq:
+            return self.tokens
+        place = bisect_right(self.charges, (seq, 1 << 62))
+        return self.charges[place - 1][1] if place else 0
+
+
+def tree_rows(
+    tree: HandoffTree,
+    *,
+    ledgers: Iterable[Ledger] = (),
+    findings: Iterable[Finding] = (),
+    verdict: Verdict | None = None,
+    total_seconds: float | None = None,
+) -> tuple[TreeRow, ...]:
+    """Return the rows of a tree, in its order; an empty tree has none.
+
+    Args:
+        tree: At the session's end, or as far as it came.
+        ledgers: Of the session's requests; without them a row has no tokens before it closed.
+        findings: Mark the handoffs they concern.
+        verdict: Marks the handoff to look at first.
+        total_seconds: How long the session took, or has taken so far; None takes the last close.
+    """
+    ends = [node.closed_seconds or node.requested_seconds for node in tree.nodes]
+    total = max(total_seconds or 0.0, *ends, 1e-9) if ends else 1.0
+    charges = _charges(ledgers)
+    marks = _marks(findings, verdict)
+    below = _below(tree.nodes)
+    return tuple(
+        _row(node, total, charges.get(node.handoff_id, ()), marks.get(node.handoff_id, ""), under)
+        for node, under in zip(tree.nodes, below, strict=True)
+    )
+
+
+def _row(
+    node: HandoffNode,
+    total: float,
+    charges: tuple[tuple[int, int], ...],
+    mark: str,
+    below: int,
+) -> TreeRow:
+    start = node.opened_seconds if node.opened_seconds is not None else node.requested_seconds
+    end = node.closed_seconds if node.closed_seconds is not None else total
+    agent, task, note = one_line(node.agent, 60), one_line(node.task, 160), _note(node)
+    return TreeRow(
+        handoff_id=node.handoff_id,
+        depth=node.depth,
+        agent=agent,
+        task=task,
+        outcome=node.outcome.value,
+        tokens=node.tokens_used,
+        start=min(start / total, 1.0),
+        end=min(max(end, start) / total, 1.0),
+        asked_seq=node.first_seq,
+        opened_seq=node.opened_seq or 0,
+        closed_seq=node.closed_seq or 0,
+        path=node.path,
+        below=below,
+        note=note,
+        mark=mark,
+        charges=charges,
+        label=", ".join(filter(None, [agent, note, node.outcome.value, task])),
+        tooltip=_tooltip(node, start, end),
+    )
+
+
+def _note(node: HandoffNode) -> str:
+    words = []
+    if node.attempt > 1:
+        words.append(f"attempt {node.attempt}")
+    if node.hop:
+        words.append(f"transfer {node.hop}")
+    if node.outcome is Status.LIMIT_REACHED and node.limit:
+        words.append(one_line(node.limit, 20))
+    if node.outcome is State.REFUSED:
+        words.append(_WORDS.get(node.rule, one_line(node.rule, 20)))
+    return " · ".join(words)
+
+
+def _tooltip(node: HandoffNode, start: float, end: float) -> str:
+    asks = "hands off to" if node.via is HandoffKind.TRANSFER else "calls"
+    parts = [
+        f"{node.handoff_id}: {one_line(node.source, 40)} {asks} {one_line(node.agent, 40)}",
+        f"{node.outcome.value}, {seconds(end - start)} from {seconds(start)} on",
+    ]
+    if node.grant_tokens is not None:
+        parts.append(f"{amount(node.tokens_used)} of {amount(node.grant_tokens)} tokens")
+    if node.max_steps:
+        parts.append(f"{node.steps_used} of {node.max_steps} steps")
+    return " · ".join(parts)
+
+
+def _charges(ledgers: Iterable[Ledger]) -> Mapping[str, tuple[tuple[int, int], ...]]:
+    found: dict[str, list[tuple[int, int]]] = defaultdict(list)
+    for ledger in ledgers:
+        for row in ledger.rows:
+            if row.entry is Entry.SPEND and row.handoff_id is not None:
+                so_far = found[row.handoff_id][-1][1] if row.handoff_id in found else 0
+                found[row.handoff_id].append((row.seq, so_far + row.tokens))
+    return {handoff_id: tuple(charges) for handoff_id, charges in found.items()}
+
+
+def _marks(findings: Iterable[Finding], verdict: Verdict | None) -> Mapping[str, str]:
+    marks = {
+        finding.handoff_id: "problem"
+        for finding in findings
+        if finding.handoff_id is not None and finding.severity is not Severity.INFO
+    }
+    if verdict and verdict.handoff_id in marks:
+        marks[verdict.handoff_id] = "cause"
+    return marks
+
+
+def _below(nodes: Sequence[HandoffNode]) -> list[int]:
+    """Return for each row of an outline how many rows directly after it are deeper."""
+    below = [0] * len(nodes)
+    open_rows: list[int] = []
+    for place, node in enumerate(nodes):
+        while open_rows and nodes[open_rows[-1]].depth >= node.depth:
+            row = open_rows.pop()
+            below[row] = place - row - 1
+        open_rows.append(place)
+    for row in open_rows:
+        below[row] = len(nodes) - row - 1
+    return below
