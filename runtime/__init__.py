@@ -23,7 +23,7 @@ from handoff_console.runtime.errors import (
     TransientToolError,
 )
 from handoff_console.runtime.events import Event, EventList, EventSink
-from handoff_console.runtime.flow import Agent, Edge, Flow, Price, Tool
+from handoff_console.runtime.flow import Agent, Edge, Flow, Price
 from handoff_console.runtime.models import (
     Bm25,
     CallableModel,
@@ -42,6 +42,7 @@ from handoff_console.runtime.models import (
 )
 from handoff_console.runtime.redaction import Redaction
 from handoff_console.runtime.session import Origin, SessionResult, run
+from handoff_console.runtime.tool import Tool
 
 __all__ = [
     "Agent",

@@ -6,7 +6,7 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 
 from handoff_console.runtime.contract import HandoffResult, Status
-from handoff_console.runtime.flow import problems
+from handoff_console.runtime.tool import problems
 
 _FIELDS = {"status", "data", "notes", "steps_used", "transient"}
 _WORKER_STATUSES = (Status.OK, Status.NOT_FOUND, Status.NEEDS_INPUT, Status.ERROR)

@@ -1,4 +1,4 @@
-"""What a model wrote into the special tool call by which it asks for a handoff."""
+"""What is asked for: by a model in a special tool call, or by a caller in a typed request."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -6,7 +6,9 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from handoff_console.runtime.contract import ToolCall
+from handoff_console.runtime.contract import HandoffRequest, ToolCall
+from handoff_console.runtime.errors import RequestError, choices
+from handoff_console.runtime.flow import TEXT, Flow
 
 NO_REASON = "(no reason given)"
 _OWN_KEYS = ("reason", "task", "summary", "payload")
@@ -51,6 +53,28 @@ def read_asked(call: ToolCall) -> Asked:
         summary=_text(arguments.get("summary")),
         payload={str(key): value for key, value in payload.items()},
     )
+
+
+def check_request(flow: Flow, request: HandoffRequest) -> None:
+    """Refuse a typed request that does not fit the flow it is for.
+
+    Raises:
+        RequestError: It allows a tool that the agent does not own, or asks for an unknown schema.
+    """
+    agent = flow.agents_by_name[flow.start]
+    for name in request.allowed_tools:
+        if name not in agent.tools_by_name:
+            owned = choices(agent.tools_by_name, "none")
+            raise RequestError(
+                f"The request allows the tool {name!r}, which {agent.name!r} does not own; it "
+                f"owns: {owned}."
+            )
+    known = {TEXT, *flow.schemas}
+    if request.output_schema not in known:
+        raise RequestError(
+            f"The request asks for {request.output_schema!r}, which is no registered schema; there "
+            f"are: {choices(known)}."
+        )
 
 
 def _text(value: Any) -> str:

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from handoff_console.runtime.budget import Pool
 from handoff_console.runtime.canonical import estimate_tokens
+from handoff_console.runtime.context import KeptMessage, kept_message
 from handoff_console.runtime.contract import Message, Usage
 from handoff_console.runtime.errors import ModelError, TransientModelError
 from handoff_console.runtime.events import (
@@ -18,7 +19,6 @@ from handoff_console.runtime.events import (
 from handoff_console.runtime.flow import Flow
 from handoff_console.runtime.handoff import End, OpenHandoff, failed, stopped
 from handoff_console.runtime.models import ModelCall, ModelReply
-from handoff_console.runtime.packet import KeptMessage, kept_message
 from handoff_console.runtime.recorder import Recorder
 from handoff_console.runtime.tools import LATE, by_deadline
 

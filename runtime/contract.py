@@ -64,6 +64,17 @@ class HandoffKind(StrEnum):
     """Control moves; the target answers to whoever waited for the sender."""
 
 
+class ContextPolicy(StrEnum):
+    """What goes along with a transfer."""
+
+    PACKET = "packet"
+    """Goal, summary and facts; nothing of the conversation."""
+    SLICE = "slice"
+    """The validated payload and the most recent turns. Source: S2, "Strategy B"."""
+    FULL_HISTORY = "full_history"
+    """The whole conversation: costly, and it may show what the receiver should not see."""
+
+
 class Effect(StrEnum):
     """What a tool does to the world."""
 

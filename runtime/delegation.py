@@ -6,6 +6,12 @@ from itertools import count
 
 from handoff_console.runtime.asking import Asker
 from handoff_console.runtime.budget import Pool
+from handoff_console.runtime.context import (
+    KeptMessage,
+    kept_message,
+    request_message,
+    system_message,
+)
 from handoff_console.runtime.contract import (
     EndedBy,
     HandoffKind,
@@ -17,7 +23,7 @@ from handoff_console.runtime.contract import (
     ToolCall,
     reaction_to,
 )
-from handoff_console.runtime.errors import RequestError, SessionStopped, choices
+from handoff_console.runtime.errors import SessionStopped
 from handoff_console.runtime.events import (
     AgentActivated,
     BudgetRefunded,
@@ -27,18 +33,13 @@ from handoff_console.runtime.events import (
     HandoffClosed,
     HandoffOpened,
 )
-from handoff_console.runtime.flow import TEXT, Flow
+from handoff_console.runtime.flow import Flow
 from handoff_console.runtime.gate import Gate
 from handoff_console.runtime.handoff import End, OpenHandoff
 from handoff_console.runtime.models import Model
-from handoff_console.runtime.packet import (
-    KeptMessage,
-    kept_message,
-    offered_tools,
-    request_message,
-    system_message,
-)
+from handoff_console.runtime.offers import offered_tools
 from handoff_console.runtime.recorder import Recorder, Scope
+from handoff_console.runtime.state import SessionState
 from handoff_console.runtime.toolbox import Toolbox
 from handoff_console.runtime.worker import Refused, Worker
 
@@ -59,10 +60,11 @@ class Delegations:
     ) -> None:
         self._flow, self._recorder = flow, recorder
         self.pool = Pool(flow.pool_tokens, flow.finish_floor_tokens)
-        self.toolbox = Toolbox(recorder)
+        self.state = SessionState(recorder)
+        self.toolbox = Toolbox(recorder, self.state)
         self.result_digest: str | None = None
         """Of the handoff that closed last with a result."""
-        self._gate = Gate(flow, models, recorder, self.pool)
+        self._gate = Gate(flow, models, recorder, self.pool, self.state)
         self._worker = Worker(
             flow,
             recorder,
@@ -104,7 +106,8 @@ class Delegations:
             depth_left=flow.depth,
         )
         self._gate.requested(root, "the user's request")
-        self._begin(root, first)
+        root.passed_on = [first]
+        self._begin(root)
         return await self._chain(root)
 
     def judge_call(self, asking: OpenHandoff, call: ToolCall, index: int) -> OpenHandoff | Refused:
@@ -162,6 +165,7 @@ class Delegations:
             ancestors=handoff.ancestors,
             fork_id=handoff.fork_id,
             follows=handoff.id,
+            passed_on=handoff.passed_on,
         )
         self._gate.requested(retry, f"tried again: {result.notes}")
         self._reserve(retry, keep_floor=True)
@@ -173,7 +177,7 @@ class Delegations:
             self._close(handoff, End(ended_by=EndedBy.CANCELLED))
 
     async def _run(self, handoff: OpenHandoff) -> HandoffResult:
-        self._begin(handoff, request_message(self._flow, handoff.request))
+        self._begin(handoff)
         end = await self._chain(handoff)
         return end.result or HandoffResult(status=Status.ERROR, notes="no result")
 
@@ -187,7 +191,9 @@ class Delegations:
             self._gate.turn.transferred(handoff.agent.name, end.transfer.agent.name)
             handoff = end.transfer
             self._reserve(handoff, keep_floor=False)
-            self._begin(handoff, request_message(self._flow, handoff.request, handoff.packet))
+            for key, value in handoff.confirmed.items():
+                self.state.set(handoff.scope, key, value)
+            self._begin(handoff)
 
     def _reserve(self, handoff: OpenHandoff, *, keep_floor: bool) -> None:
         tokens = handoff.limits.max_tokens
@@ -195,12 +201,13 @@ class Delegations:
         handoff.grant_tokens = tokens
         self._recorder.emit(handoff.scope, BudgetReserved(tokens=tokens, **self._figures()))
 
-    def _begin(self, handoff: OpenHandoff, first: Message) -> None:
+    def _begin(self, handoff: OpenHandoff) -> None:
         handoff.opened_at = self._recorder.clock.elapsed()
         handoff.deadline_at = min(
             handoff.opened_at + handoff.limits.deadline_seconds, handoff.bound_at
         )
         self._open[handoff.id] = handoff
+        packet = handoff.packet
         self._recorder.emit(
             handoff.scope,
             HandoffOpened(
@@ -217,16 +224,17 @@ class Delegations:
                 deadline_seconds=round(handoff.deadline_at - handoff.opened_at, 6),
                 allowed_tools=handoff.request.allowed_tools,
                 output_schema=handoff.request.output_schema,
-                packet=handoff.packet_digest,
+                context_policy=handoff.policy.value,
+                packet=self._recorder.keep(packet.body()).digest if packet else None,
                 withheld=handoff.withheld,
                 fork_id=handoff.fork_id,
                 continues=handoff.continues,
                 follows=handoff.follows,
             ),
         )
-        self._activate(handoff, first)
+        self._activate(handoff)
 
-    def _activate(self, handoff: OpenHandoff, first: Message) -> None:
+    def _activate(self, handoff: OpenHandoff) -> None:
         flow, agent, recorder = self._flow, handoff.agent, self._recorder
         allowed = handoff.request.allowed_tools
         tools = flow.fixed(
@@ -248,7 +256,7 @@ class Delegations:
         )
         handoff.context.append(
             KeptMessage(system.value, recorder.keep_clean(system.body), system.size_bytes),
-            kept_message(recorder, first),
+            *(kept_message(recorder, message) for message in handoff.passed_on),
         )
 
     def _close(self, handoff: OpenHandoff, end: End) -> None:
@@ -281,25 +289,3 @@ class Delegations:
 
     def _figures(self) -> dict[str, int]:
         return {"free": self.pool.free, "open": self.pool.open, "spent": self.pool.spent}
-
-
-def check_request(flow: Flow, request: HandoffRequest) -> None:
-    """Refuse a typed request that does not fit the flow it is for.
-
-    Raises:
-        RequestError: It allows a tool that the agent does not own, or asks for an unknown schema.
-    """
-    agent = flow.agents_by_name[flow.start]
-    for name in request.allowed_tools:
-        if name not in agent.tools_by_name:
-            owned = choices(agent.tools_by_name, "none")
-            raise RequestError(
-                f"The request allows the tool {name!r}, which {agent.name!r} does not own; it "
-                f"owns: {owned}."
-            )
-    known = {TEXT, *flow.schemas}
-    if request.output_schema not in known:
-        raise RequestError(
-            f"The request asks for {request.output_schema!r}, which is no registered schema; there "
-            f"are: {choices(known)}."
-        )

@@ -12,16 +12,19 @@ from pydantic import ValidationError
 
 from handoff_console.runtime.asked import Asked, read_asked
 from handoff_console.runtime.budget import Pool
+from handoff_console.runtime.context import Context, request_message, tool_message
 from handoff_console.runtime.contract import HandoffKind, HandoffRequest, ToolCall
 from handoff_console.runtime.errors import CycleStopped, SessionStopped, TooManyHandoffs
 from handoff_console.runtime.events import CycleStopped as CycleWasStopped
 from handoff_console.runtime.events import HandoffRejected, HandoffRequested
-from handoff_console.runtime.flow import Agent, Edge, Flow, problems
+from handoff_console.runtime.flow import Agent, Edge, Flow
 from handoff_console.runtime.guards import Refusal, TurnCounters, check_path, find_edge
 from handoff_console.runtime.handoff import OpenHandoff
 from handoff_console.runtime.models import Model
-from handoff_console.runtime.packet import Context, build_packet, tool_message
+from handoff_console.runtime.packing import pack
 from handoff_console.runtime.recorder import Recorder, Scope
+from handoff_console.runtime.state import SessionState
+from handoff_console.runtime.tool import problems
 from handoff_console.runtime.worker import Refused
 
 
@@ -41,9 +44,15 @@ class Gate:
     """Judges the handoffs of one request."""
 
     def __init__(
-        self, flow: Flow, models: Mapping[str, Model], recorder: Recorder, pool: Pool
+        self,
+        flow: Flow,
+        models: Mapping[str, Model],
+        recorder: Recorder,
+        pool: Pool,
+        state: SessionState,
     ) -> None:
-        self._flow, self._models, self._recorder, self._pool = flow, models, recorder, pool
+        self._flow, self._models, self._recorder = flow, models, recorder
+        self._pool, self._state = pool, state
         self.turn = TurnCounters()
         self.stopped: SessionStopped | None = None
         """The first stop, for those who want it raised."""
@@ -142,34 +151,26 @@ class Gate:
                 depth=by.depth + 1,
                 depth_left=by.depth_left - 1,
                 ancestors=(*by.ancestors, source),
+                passed_on=[request_message(self._flow, request)],
             )
-        packet, withheld = build_packet(
-            by.context.messages,
-            source,
-            edge.target,
-            said=_said(by),
-            summary=asking.asked.summary,
-            facts=request.inputs,
-            redaction=self._flow.redaction,
-            fields=edge.fields,
-        )
-        if withheld:
-            request = request.model_copy(update={"inputs": dict(packet.facts)})
+        packed = pack(self._flow, self._state, by, edge, request, asking.asked.summary)
         return self.prepared(
             asking.scope,
             source,
             target,
             asking.via,
-            request,
+            packed.request,
             bound_at=by.bound_at,
             depth=by.depth,
             depth_left=by.depth_left,
             ancestors=by.ancestors,
             hop=by.hop + 1,
             continues=by.id,
-            packet=packet,
-            packet_digest=self._recorder.keep(packet.body()).digest,
-            withheld=withheld,
+            packet=packed.packet,
+            withheld=packed.withheld,
+            policy=edge.context,
+            confirmed=packed.confirmed,
+            passed_on=packed.messages,
         )
 
     def _check(self, by: OpenHandoff, edge: Edge) -> Refusal | None:
@@ -246,19 +247,13 @@ class Gate:
         if refusal.stops and self.stopped is None:
             self.stopped = self._as_exception(by.agent.name, target, refusal)
         shown = {"refused": refusal.rule, "reason": refusal.reason}
-        message = tool_message(call["id"], call["name"], shown)
+        message = tool_message(call["id"], call["name"], shown, fence=False)
         return Refused(message, refusal.rule if refusal.stops else "")
 
     def _as_exception(self, source: str, target: str, refusal: Refusal) -> SessionStopped:
         if refusal.rule == "cycle":
             return CycleStopped(refusal.transitions, self._flow.max_edge_repeats)
         return TooManyHandoffs(source, target, self._flow.max_handoffs)
-
-
-def _said(by: OpenHandoff) -> list[str] | None:
-    if by.packet:
-        return [by.packet.goal]
-    return None if by.scope.parent_id is None else [by.request.task]
 
 
 def _extra(by: OpenHandoff, edge: Edge) -> Refusal:

@@ -1,19 +1,23 @@
 """One handoff while it is open, and how it can end."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from handoff_console.runtime.context import Context
 from handoff_console.runtime.contract import (
+    ContextPolicy,
     EndedBy,
     HandoffKind,
     HandoffRequest,
     HandoffResult,
     Limits,
+    Message,
     Status,
 )
 from handoff_console.runtime.flow import Agent
 from handoff_console.runtime.models import Model
-from handoff_console.runtime.packet import Context, Packet
+from handoff_console.runtime.packet import Packet
 from handoff_console.runtime.recorder import Scope
 
 
@@ -39,7 +43,11 @@ class OpenHandoff:
     ancestors: tuple[str, ...] = ()
     """Agents whose calls are waiting for this one, outermost first."""
     packet: Packet | None = None
-    packet_digest: str | None = None
+    policy: ContextPolicy = ContextPolicy.PACKET
+    passed_on: Sequence[Message] = ()
+    """What it reads after its instructions; set by the edge's context policy."""
+    confirmed: Mapping[str, Any] = field(default_factory=dict)
+    """Of its inputs, those that something confirms: session state once it opens."""
     withheld: tuple[str, ...] = ()
     fork_id: str | None = None
     continues: str | None = None

@@ -6,18 +6,11 @@ summary and facts, never the sender's messages. Source: S0 step 1, S3 example 2.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any
 
-from handoff_console.runtime.canonical import canonical, canonical_text
-from handoff_console.runtime.contract import HandoffRequest, Message
-from handoff_console.runtime.flow import TEXT, Agent, Edge, Flow
-from handoff_console.runtime.recorder import Recorder
+from handoff_console.runtime.canonical import canonical_text
+from handoff_console.runtime.contract import Message
 from handoff_console.runtime.redaction import Redaction
-
-ANSWER_RULES = (
-    "Answer with one JSON object: "
-    '{"status": "ok" | "not_found" | "needs_input" | "error", "data": …, "notes": "…"}.'
-)
 
 
 @dataclass(frozen=True)
@@ -32,23 +25,27 @@ class Packet:
     facts: Mapping[str, Any] = field(default_factory=dict)
     summary_by: str = "runtime"
     """Who wrote the summary: `model` or `runtime`."""
+    claimed: Mapping[str, Any] = field(default_factory=dict)
+    """Values that the sender says, and nothing that the host knows confirms."""
 
     def lines(self) -> list[str]:
-        """Return its form in a prompt, four lines."""
-        facts = ", ".join(f"{key}={_shown(value)}" for key, value in self.facts.items())
-        return [
+        """Return its form in a prompt: four lines, and one more where something is only claimed."""
+        lines = [
             f"Handoff from {self.from_agent} to {self.to_agent}",
             f"Goal: {self.goal}",
             f"Summary: {self.summary}",
-            f"Facts: {facts}",
+            f"Facts: {_listed(self.facts)}",
         ]
+        if self.claimed:
+            lines.append(f"Claimed by {self.from_agent}, not verified: {_listed(self.claimed)}")
+        return lines
 
     def body(self) -> dict[str, Any]:
         """Return it as JSON, as it is recorded."""
-        return {**vars(self), "facts": dict(self.facts)}
+        return {**vars(self), "facts": dict(self.facts), "claimed": dict(self.claimed)}
 
 
-def build_packet(
+def build_packet(  # noqa: PLR0913 - the parts of a packet, and the rules for what stays behind
     messages: Sequence[Message],
     from_agent: str,
     to_agent: str,
@@ -56,6 +53,7 @@ def build_packet(
     said: Sequence[str] | None = None,
     summary: str = "",
     facts: Mapping[str, Any] | None = None,
+    claimed: Mapping[str, Any] | None = None,
     redaction: Redaction,
     fields: Sequence[str] | None = None,
 ) -> tuple[Packet, tuple[str, ...]]:
@@ -68,7 +66,8 @@ def build_packet(
         said: What the user said, where it is not the messages of role `user`: a receiver's first
             one is the packet itself, which must not end up in the next packet.
         summary: Written by the sending model; the runtime writes a plain one when it is empty.
-        facts: Values that have to survive the handoff.
+        facts: Values that have to survive the handoff, from what the host knows to be so.
+        claimed: Values that only the sender says.
         redaction: Facts it calls sensitive stay behind.
         fields: Need to know: only these facts go along; None is all.
     """
@@ -77,7 +76,8 @@ def build_packet(
     written = summary or (
         f"{len(messages)} messages so far; last user message: {said[-1] if said else '(none)'}"
     )
-    kept, withheld = redaction.without_sensitive(facts or {})
+    known = {**(claimed or {}), **(facts or {})}
+    kept, withheld = redaction.without_sensitive(known)
     if fields is not None:
         withheld = tuple(sorted({*withheld, *(kept.keys() - set(fields))}))
         kept = {key: value for key, value in kept.items() if key in fields}
@@ -86,135 +86,15 @@ def build_packet(
         to_agent,
         goal=said[0] if said else "(none)",
         summary=written,
-        facts=kept,
+        facts={key: value for key, value in kept.items() if key in (facts or {})},
         summary_by="model" if summary else "runtime",
+        claimed={key: value for key, value in kept.items() if key not in (facts or {})},
     )
     return packet, withheld
 
 
-def system_message(agent: Agent) -> Message:
-    """Return an agent's own instructions, the only ones it ever reads."""
-    return {"role": "system", "content": agent.prompt}
-
-
-def request_message(flow: Flow, request: HandoffRequest, packet: Packet | None = None) -> Message:
-    """Return the request as its receiver reads it: goal, scope, form of the answer, budget.
-
-    Source: S0 step 1, S4 on what a subagent has to be told.
-    """
-    limits = request.limits
-    lines = packet.lines() if packet else []
-    lines.append(f"Task: {request.task}")
-    if request.inputs:
-        lines.append(f"Inputs: {canonical_text(request.inputs)}")
-    lines.append(f"Tools you may call: {', '.join(request.allowed_tools) or 'none'}")
-    lines.append(f"Answer with: {request.output_schema}")
-    if request.output_schema != TEXT:
-        lines.append(f"{ANSWER_RULES} Schema of data: {flow.schema_json(request.output_schema)}")
-    lines.append(
-        f"Limits: {limits.max_steps} steps, {limits.max_tokens} tokens, "
-        f"{limits.deadline_seconds:g} seconds"
+def _listed(facts: Mapping[str, Any]) -> str:
+    return ", ".join(
+        f"{key}={value if isinstance(value, str) else canonical_text(value)}"
+        for key, value in facts.items()
     )
-    return {"role": "user", "content": "\n".join(lines)}
-
-
-def tool_message(call_id: str, name: str, content: Any) -> Message:
-    """Return what a tool call comes back with, as data: text as it is, all else as JSON."""
-    text = content if isinstance(content, str) else canonical_text(content)
-    return {"role": "tool", "tool_call_id": call_id, "name": name, "content": text}
-
-
-def offered_tools(flow: Flow, agent: Agent, allowed: Sequence[str]) -> list[dict[str, Any]]:
-    """Return what an agent is offered: the tools allowed this time, and its edges as tools."""
-    own = [tool.spec for tool in agent.tools if tool.name in allowed]
-    return own + [edge_spec(flow, edge) for edge in agent.edges]
-
-
-def edge_spec(flow: Flow, edge: Edge) -> dict[str, Any]:
-    """Return an edge as the special tool by which a model asks for it."""
-    target = flow.agents_by_name[edge.target]
-    values = edge.payload.model_json_schema() if edge.payload else {"type": "object"}
-    return {
-        "name": edge.tool_name,
-        "description": flow.edge_description(edge),
-        "handoff": {"target": edge.target, "via": edge.via.value},
-        "examples": list(target.examples),
-        "parameters": {
-            "type": "object",
-            "properties": {
-                "reason": {"type": "string"},
-                "task": {"type": "string"},
-                "payload": values,
-                "summary": {"type": "string"},
-            },
-            "required": ["reason"],
-        },
-    }
-
-
-class KeptMessage(NamedTuple):
-    """A message, and the body it was kept as."""
-
-    message: Message
-    digest: str
-    size_bytes: int
-
-
-def kept_message(recorder: Recorder, message: Message) -> KeptMessage:
-    """Keep a message as a body."""
-    kept = recorder.keep(message)
-    return KeptMessage(message, kept.digest, kept.size_bytes)
-
-
-class Context:
-    """The messages of one handoff, growing, and their chain in the record.
-
-    A step's context is recorded as the one before and what was added, so that a session's size
-    grows with what was said and not with its square.
-    """
-
-    def __init__(self, recorder: Recorder) -> None:
-        self._recorder = recorder
-        self.messages: list[Message] = []
-        self.node = ""
-        """The digest of the chain so far."""
-        self.size_bytes = 0
-
-    def add(self, *messages: Message) -> None:
-        """Keep messages and append them."""
-        self.append(*(kept_message(self._recorder, message) for message in messages))
-
-    def append(self, *kept: KeptMessage) -> None:
-        """Append messages that are kept already."""
-        self.messages += (item.message for item in kept)
-        self.size_bytes += sum(item.size_bytes for item in kept)
-        node = {"messages": [item.digest for item in kept], "previous": self.node or None}
-        self.node = self._recorder.keep_clean(canonical(node))
-
-
-def unanswered(messages: Sequence[Message]) -> list[str]:
-    """Return what is wrong with a context that is about to be sent; nothing when it is sound.
-
-    Every tool call has exactly one result, right after the message that asks for it, and every
-    result has its call. Providers refuse anything else, and a model misreads it.
-    """
-    wrong: list[str] = []
-    waiting: list[str] = []
-    for number, message in enumerate(messages, 1):
-        if message["role"] == "tool":
-            call_id = message.get("tool_call_id", "")
-            if call_id in waiting:
-                waiting.remove(call_id)
-            else:
-                wrong.append(f"message {number} answers {call_id!r}, which nobody asked for")
-            continue
-        wrong += [f"call {call_id!r} has no result before message {number}" for call_id in waiting]
-        waiting = [call["id"] for call in message.get("tool_calls", ())]
-        if len(set(waiting)) != len(waiting):
-            wrong.append(f"message {number} has two calls with one id")
-    wrong += [f"call {call_id!r} has no result" for call_id in waiting]
-    return wrong
-
-
-def _shown(value: Any) -> str:
-    return value if isinstance(value, str) else canonical_text(value)

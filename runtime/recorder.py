@@ -8,7 +8,6 @@ from handoff_console.runtime.clock import Clock
 from handoff_console.runtime.events import Event, EventSink, Payload
 from handoff_console.runtime.redaction import Redaction
 
-
 _HARMLESS_LENGTH = 6
 """`cvv=123` has 7: the names of agents and tools are mostly shorter, and are not searched."""
 
@@ -56,7 +55,7 @@ class Recorder:
             payload = self._redacted(payload)
         self._seq += 1
         elapsed = self.clock.elapsed() - self._started
-        # The time of day follows from the steady clock: a session never jumps when the clock is set.
+        # The time of day follows from the steady clock: nothing jumps when the clock is set.
         at = round(self._started_at + elapsed, 6)
         happened = Event(self.session_id, self._seq, at, round(elapsed, 6), *scope, payload)
         self._sink.append(happened)

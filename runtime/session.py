@@ -9,10 +9,11 @@ from datetime import UTC, datetime
 from typing import Any, Literal
 
 from handoff_console.runtime.answers import answer_text
+from handoff_console.runtime.asked import check_request
 from handoff_console.runtime.canonical import digest
 from handoff_console.runtime.clock import Clock, SystemClock
 from handoff_console.runtime.contract import EndedBy, HandoffRequest, HandoffResult, Status
-from handoff_console.runtime.delegation import Delegations, check_request
+from handoff_console.runtime.delegation import Delegations
 from handoff_console.runtime.errors import SessionStopped
 from handoff_console.runtime.events import (
     EventList,

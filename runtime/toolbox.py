@@ -1,14 +1,15 @@
 """What happens when a model asks for a tool: allowed or not, arguments checked, run, recorded."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+from handoff_console.runtime.context import KeptMessage, kept_message, tool_message
 from handoff_console.runtime.contract import Effect, ToolCall
 from handoff_console.runtime.errors import choices
 from handoff_console.runtime.events import ToolCalled, ToolDenied, ToolReturned, ToolReturnedLate
-from handoff_console.runtime.flow import Tool
 from handoff_console.runtime.handoff import OpenHandoff
-from handoff_console.runtime.packet import KeptMessage, kept_message, tool_message
 from handoff_console.runtime.recorder import Recorder
+from handoff_console.runtime.state import SessionState
+from handoff_console.runtime.tool import Tool
 from handoff_console.runtime.tools import LATE, ToolOutcome, by_deadline, run_tool
 
 
@@ -22,8 +23,8 @@ class Denial(NamedTuple):
 class Toolbox:
     """Runs the tools of one request."""
 
-    def __init__(self, recorder: Recorder) -> None:
-        self._recorder = recorder
+    def __init__(self, recorder: Recorder, state: SessionState) -> None:
+        self._recorder, self._state = recorder, state
         self.running: dict[str, str] = {}
         """Tools that were left behind at a deadline, by call id: their names."""
         self.closed = False
@@ -78,12 +79,14 @@ class Toolbox:
         outcome: ToolOutcome,
         started: float,
     ) -> KeptMessage:
+        content: Any
         if outcome.error:
             content = {"error": outcome.error}
         else:
             content = outcome.value
             handoff.gathered[handoff.steps, index] = {"tool": tool.name, "result": outcome.value}
         kept = kept_message(self._recorder, tool_message(call["id"], tool.name, content))
+        remembered = content if isinstance(content, dict) else {}
         self._recorder.emit(
             handoff.scope,
             ToolReturned(
@@ -97,6 +100,9 @@ class Toolbox:
                 duration_seconds=round(self._recorder.elapsed() - started, 6),
             ),
         )
+        for key in tool.remembers:
+            if key in remembered:
+                self._state.set(handoff.scope, key, remembered[key])
         return kept
 
     def _returned_late(
@@ -129,7 +135,8 @@ class Toolbox:
     def _deny(
         self, handoff: OpenHandoff, call: ToolCall, index: int, denial: Denial
     ) -> KeptMessage:
-        refusal = tool_message(call["id"], call["name"], {"error": denial.reason})
+        shown = {"error": denial.reason}
+        refusal = tool_message(call["id"], call["name"], shown, fence=False)
         kept = kept_message(self._recorder, refusal)
         self._recorder.emit(
             handoff.scope,

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from handoff_console.runtime.errors import ToolError, TransientToolError
-from handoff_console.runtime.flow import Tool
+from handoff_console.runtime.tool import Tool
 
 LATE = object()
 """What `by_deadline` returns when the deadline came first."""

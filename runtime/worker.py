@@ -8,12 +8,12 @@ from typing import Any, NamedTuple, Protocol
 
 from handoff_console.runtime.answers import read_answer
 from handoff_console.runtime.asking import Asker, Reply
+from handoff_console.runtime.context import KeptMessage, kept_message, tool_message
 from handoff_console.runtime.contract import EndedBy, HandoffResult, Message, ToolCall
 from handoff_console.runtime.events import OutputRejected
 from handoff_console.runtime.flow import TEXT, Flow
 from handoff_console.runtime.guards import asks_for_handoff
 from handoff_console.runtime.handoff import End, OpenHandoff, answered, failed, stopped
-from handoff_console.runtime.packet import KeptMessage, kept_message, tool_message
 from handoff_console.runtime.recorder import Recorder
 from handoff_console.runtime.toolbox import Toolbox
 from handoff_console.runtime.tools import run_together

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Protocol
 
+from handoff_console.runtime.context import unfenced
 from handoff_console.runtime.contract import HandoffRequest, Message, ToolCall, Usage
 from handoff_console.runtime.flow import Agent, Flow
 from handoff_console.runtime.packet import Packet
@@ -48,7 +49,7 @@ class ModelCall:
     def results(self) -> list["ToolResult"]:
         """What tools and workers returned in this handoff so far, oldest first."""
         return [
-            ToolResult(message.get("name", ""), message["content"])
+            ToolResult(message.get("name", ""), unfenced(message["content"]))
             for message in self.messages
             if message["role"] == "tool"
         ]

@@ -24,9 +24,9 @@ K1, B = 1.2, 0.75
 _WORD = re.compile(r"[^\W_]+")
 _STOP = frozenset(
     "a about am an and any are as at be been by can could d did do does don for from get give had "
-    "has have how i if in is it its just let ll m me my need of on or our please re s should so some "
-    "t tell that the their them there this to up us ve want was we were what when where which who "
-    "why will with would you your".split()
+    "has have how i if in is it its just let ll m me my need of on or our please re s should so "
+    "some t tell that the their them there this to up us ve want was we were what when where "
+    "which who why will with would you your".split()
 )
 
 

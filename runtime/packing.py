@@ -1,0 +1,75 @@
+"""What a transfer takes along: facts told from claims, the packet, the first messages."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from handoff_console.runtime.context import history_messages, request_message, slice_messages
+from handoff_console.runtime.contract import ContextPolicy, HandoffRequest, Message
+from handoff_console.runtime.flow import Edge, Flow
+from handoff_console.runtime.handoff import OpenHandoff
+from handoff_console.runtime.packet import Packet, build_packet
+from handoff_console.runtime.state import SessionState, heard
+
+
+class Packed(NamedTuple):
+    """A transfer's luggage."""
+
+    request: HandoffRequest
+    """Without the inputs that stay behind."""
+    packet: Packet
+    withheld: tuple[str, ...]
+    """Names of what stays behind: sensitive, or not for this target to know."""
+    confirmed: Mapping[str, Any]
+    """Inputs that something confirms; they become session state when the receiver opens."""
+    messages: Sequence[Message]
+    """What the receiver reads after its own instructions."""
+
+
+def pack(
+    flow: Flow,
+    state: SessionState,
+    by: OpenHandoff,
+    edge: Edge,
+    request: HandoffRequest,
+    summary: str,
+) -> Packed:
+    """Pack what goes along an edge from a handoff, as the edge's context policy says."""
+    said = _said(by)
+    confirmed, claimed = state.split(
+        request.inputs,
+        known=[by.request.inputs, *by.gathered.values()],
+        said=heard(by.context.messages) if said is None else said,
+    )
+    packet, withheld = build_packet(
+        by.context.messages,
+        by.agent.name,
+        edge.target,
+        said=said,
+        summary=summary,
+        facts={**confirmed, **state.values},
+        claimed=claimed,
+        redaction=flow.redaction,
+        fields=edge.fields,
+    )
+    inputs = {key: value for key, value in request.inputs.items() if key not in withheld}
+    if len(inputs) != len(request.inputs):
+        request = request.model_copy(update={"inputs": inputs})
+    confirmed = {key: value for key, value in confirmed.items() if key not in withheld}
+    history = by.context.messages
+    messages: Sequence[Message]
+    match edge.context:
+        case ContextPolicy.PACKET:
+            messages = [request_message(flow, request, packet)]
+        case ContextPolicy.SLICE:
+            messages = slice_messages(request, history)
+        case ContextPolicy.FULL_HISTORY:
+            target = flow.agents_by_name[edge.target]
+            messages = history_messages(history, {*request.allowed_tools, *target.edges_by_tool})
+    return Packed(request, packet, withheld, confirmed, messages)
+
+
+def _said(by: OpenHandoff) -> list[str] | None:
+    """Return the user's words, where they are not the messages of role `user` themselves."""
+    if by.packet:
+        return [by.packet.goal]
+    return None if by.scope.parent_id is None else [by.request.task]
