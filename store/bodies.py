@@ -1,0 +1,74 @@
+"""Writing what was said: each body once, and which session it belongs to."""
+
+import sqlite3
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from handoff_console.store.errors import StoreDamaged
+
+KEYS_REMEMBERED = 20_000
+"""Digests whose row is known without asking; about 3 MB."""
+
+
+class KeptBody(NamedTuple):
+    """A body on its way into the store."""
+
+    session: int
+    digest: str
+    """32 hexadecimal digits."""
+    content: bytes
+    """Canonical JSON."""
+
+
+class BodyWriter:
+    """Puts bodies into the open transaction of a connection, and remembers where they are."""
+
+    def __init__(self, db: sqlite3.Connection) -> None:
+        self._cursor = db.cursor()
+        self._keys: dict[str, int] = {}
+
+    def forget(self) -> None:
+        """Ask the store again from here on: bodies were deleted, or a transaction was given up."""
+        self._keys.clear()
+
+    def write(self, kept: Sequence[KeptBody]) -> None:
+        """Insert the bodies that are new, and note for each which session it belongs to.
+
+        Raises:
+            StoreDamaged: A digest stands for other content in the store, which only a file that
+                was tampered with and imported brings about.
+        """
+        keys = self._keys
+        if len(keys) > KEYS_REMEMBERED:
+            keys.clear()
+        unknown = {body.digest: body.content for body in kept if body.digest not in keys}
+        if unknown:
+            self._insert(unknown)
+        self._cursor.executemany(
+            "insert or ignore into body_refs values (?, ?)",
+            [(body.session, keys[body.digest]) for body in kept],
+        )
+
+    def _insert(self, unknown: dict[str, bytes]) -> None:
+        # The write lock is held: nobody else can take these keys.
+        (last,) = self._cursor.execute("select max(body) from bodies").fetchone()
+        first = (last or 0) + 1
+        rows = [
+            (key, bytes.fromhex(digest), content.decode())
+            for key, (digest, content) in enumerate(unknown.items(), first)
+        ]
+        self._cursor.executemany("insert or ignore into bodies values (?, ?, ?)", rows)
+        if self._cursor.rowcount == len(rows):
+            self._keys.update(zip(unknown, range(first, first + len(rows)), strict=True))
+            return
+        for _, digest, content in rows:
+            key, found = self._cursor.execute(
+                "select body, content from bodies where digest = ?", (digest,)
+            ).fetchone()
+            if found != content:
+                raise StoreDamaged(
+                    f"The store holds other content under the digest {digest.hex()} than what was "
+                    "said now, so an imported session is not what it claims to be; delete imported "
+                    "sessions, or record into another store."
+                )
+            self._keys[digest.hex()] = key

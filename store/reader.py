@@ -1,0 +1,215 @@
+"""Reading one session: its events, what was said, and the messages a model read."""
+
+import json
+import sqlite3
+from collections.abc import Collection, Iterator
+from typing import Any
+
+from handoff_console.runtime.errors import EventError
+from handoff_console.runtime.events import Event, load_payload
+from handoff_console.store.errors import SessionAmbiguous, SessionUnknown, StoreDamaged
+
+CANDIDATES_SHOWN = 5
+
+MAX_SEQ = 2**32 - 1
+"""The most events that a session may have."""
+
+_EVENTS = """
+    select e.seq, e.at_us, e.elapsed_us, e.turn, e.request, e.handoff_id, e.parent_id, e.path,
+           e.attempt, k.name, e.version, e.payload
+    from events e
+    join kinds k on k.kind = e.kind
+    where e.event > (:session << 32) + :after and e.event <= (:session << 32) + :until
+"""
+
+
+def session_key(db: sqlite3.Connection, session_id: str) -> int:
+    """Return the number that stands for a session inside the store.
+
+    Raises:
+        SessionUnknown: No session has exactly this id.
+    """
+    row = db.execute(
+        "select session from session_keys where session_id = ?", (session_id,)
+    ).fetchone()
+    if row is None:
+        raise SessionUnknown(session_id)
+    return int(row[0])
+
+
+def resolve_session(db: sqlite3.Connection, asked: str) -> str:
+    """Return the full id of the one session whose id is, begins with, or ends with `asked`.
+
+    Raises:
+        SessionUnknown: There is none, or `asked` is empty.
+        SessionAmbiguous: There are several, and none of them is exactly that.
+    """
+    row = db.execute("select 1 from session_keys where session_id = ?", (asked,)).fetchone()
+    if row is not None:
+        return asked
+    found = [
+        str(row[0])
+        for row in db.execute(
+            "select session_id from session_keys where :asked <> '' and"
+            " (substr(session_id, 1, length(:asked)) = :asked"
+            " or substr(session_id, -length(:asked)) = :asked) order by session_id",
+            {"asked": asked},
+        )
+    ]
+    if not found:
+        raise SessionUnknown(asked)
+    if len(found) > 1:
+        raise SessionAmbiguous(
+            asked, found[:CANDIDATES_SHOWN], max(0, len(found) - CANDIDATES_SHOWN)
+        )
+    return found[0]
+
+
+def load_events(
+    db: sqlite3.Connection,
+    session_id: str,
+    *,
+    after_seq: int = 0,
+    until_seq: int | None = None,
+    last: int | None = None,
+    kinds: Collection[str] | None = None,
+    handoff_id: str | None = None,
+) -> list[Event]:
+    """Return events of a session in order, each checked against what its kind requires.
+
+    Args:
+        db: The store.
+        session_id: The full id.
+        after_seq: Only what came after this event.
+        until_seq: Only what came up to this event, itself included.
+        last: Only so many at the end of what is left.
+        kinds: Only events of these kinds.
+        handoff_id: Only events of this handoff.
+
+    Raises:
+        SessionUnknown: There is no such session. One without events gives an empty list.
+        StoreDamaged: A row cannot be read; the text names the event.
+    """
+    session = session_key(db, session_id)
+    requests = _requests(db, session)
+    sql = _EVENTS
+    values: dict[str, Any] = {
+        "session": session,
+        "after": after_seq,
+        "until": min(until_seq, MAX_SEQ) if until_seq is not None else MAX_SEQ,
+        "handoff": handoff_id,
+        "last": last,
+        "kinds": json.dumps(sorted(kinds or ())),
+    }
+    if handoff_id is not None:
+        sql += " and e.handoff_id = :handoff"
+    if kinds is not None:
+        sql += " and k.name in (select value from json_each(:kinds))"
+    sql += " order by e.event"
+    if last is not None:
+        sql = f"select * from ({sql} desc limit :last) order by seq"
+    return [_event(session_id, requests, row) for row in db.execute(sql, values)]
+
+
+def _requests(db: sqlite3.Connection, session: int) -> dict[int | None, str | None]:
+    """Return the ids that a session's events count into; None stands for no request."""
+    row = db.execute("select requests from session_keys where session = ?", (session,)).fetchone()
+    return {None: None, **dict(enumerate(json.loads(row[0]), 1))}
+
+
+def _event(session_id: str, requests: dict[int | None, str | None], row: tuple[Any, ...]) -> Event:
+    seq, at_us, elapsed_us, turn, request, *scope, kind, version, payload = row
+    try:
+        loaded = load_payload(kind, version, json.loads(payload))
+    except (EventError, ValueError, TypeError) as error:
+        raise StoreDamaged(
+            f"Event {seq} of session {session_id!r} cannot be read ({error}); `handoff doctor` "
+            "shows what else is damaged."
+        ) from error
+    times = at_us / 1e6, elapsed_us / 1e6
+    return Event(session_id, seq, *times, turn, requests[request], *scope, loaded)
+
+
+def last_seq(db: sqlite3.Connection, session_id: str) -> int:
+    """Return the number of a session's newest event; 0 when there is no such session."""
+    row = db.execute(
+        "select max(e.event) & 4294967295 from session_keys k join events e"
+        " on e.event > k.session << 32 and e.event < (k.session + 1) << 32 where k.session_id = ?",
+        (session_id,),
+    ).fetchone()
+    return int(row[0] or 0)
+
+
+def generation(db: sqlite3.Connection) -> int:
+    """Return how often something was deleted or rebuilt: caches of another generation are stale."""
+    row = db.execute("select value from meta where name = 'generation'").fetchone()
+    return int(row[0])
+
+
+def last_deleted(db: sqlite3.Connection) -> int:
+    """Return the highest number of a session that was deleted; 0 when none was."""
+    row = db.execute("select value from meta where name = 'last_deleted'").fetchone()
+    return int(row[0])
+
+
+def digest_key(db: sqlite3.Connection) -> bytes:
+    """Return the secret that this store's digests are made with."""
+    row = db.execute("select value from meta where name = 'digest_key'").fetchone()
+    return bytes(row[0])
+
+
+def body(db: sqlite3.Connection, digest: str) -> Any:
+    """Return what was said, as the JSON value it is.
+
+    Raises:
+        KeyError: The store does not hold it (any more).
+    """
+    text = body_text(db, digest)
+    if text is None:
+        raise KeyError(digest)
+    return json.loads(text)
+
+
+def body_text(db: sqlite3.Connection, digest: str) -> str | None:
+    """Return what was said, as canonical JSON; None when the store does not hold it."""
+    try:
+        name = bytes.fromhex(digest)
+    except ValueError:
+        return None
+    row = db.execute("select content from bodies where digest = ?", (name,)).fetchone()
+    return None if row is None else str(row[0])
+
+
+def context_messages(db: sqlite3.Connection, context: str) -> list[Any]:
+    """Return the messages a model read, oldest first, by the digest of the call's context.
+
+    A message that the store does not hold (any more) is None, so that the others keep their places;
+    without the chain itself the list is empty.
+    """
+    return [_or_none(db, digest) for digest in _message_digests(db, context)]
+
+
+def _message_digests(db: sqlite3.Connection, context: str) -> list[str]:
+    parts: list[list[str]] = []
+    seen: set[str] = set()
+    name: str | None = context
+    # A chain in a file from elsewhere may bite its own tail.
+    while name is not None and name not in seen:
+        seen.add(name)
+        node = _or_none(db, name)
+        if not isinstance(node, dict):
+            break
+        parts.append([str(digest) for digest in node.get("messages") or ()])
+        name = node.get("previous")
+    return [digest for part in reversed(parts) for digest in part]
+
+
+def _or_none(db: sqlite3.Connection, digest: str) -> Any:
+    text = body_text(db, digest)
+    return None if text is None else json.loads(text)
+
+
+def session_ids(db: sqlite3.Connection) -> Iterator[str]:
+    """Yield the id of every session, in the order they came into the store."""
+    for (session_id,) in db.execute("select session_id from session_keys order by session"):
+        yield str(session_id)

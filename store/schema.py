@@ -1,0 +1,295 @@
+"""The tables of a store, as migrations: `MIGRATIONS[n]` takes a file from version n to n + 1.
+
+Each function's docstring says what its tables are: the **truth** (events and the bodies they name),
+**derived** from it and rebuildable at any time, an **inbox**, a **ledger** of a subject of its own,
+or the **operator's** own notes. `docs/storage.md` has the same list for users.
+
+A migration is plain SQL on the connection, so that recording a first session waits for no library;
+one that reshapes a table may wrap the connection in `sqlite_utils.Database` for `transform`.
+"""
+
+import secrets
+import sqlite3
+import time
+from collections.abc import Callable
+
+from handoff_console.runtime.events import KINDS
+
+APPLICATION_ID = 0x48414E44
+"""`HAND`: tells a store from every other SQLite file."""
+
+DIGEST_KEY_BYTES = 32
+
+
+def m001_meta(db: sqlite3.Connection) -> None:
+    """`meta`, truth about the store itself: secret digest key, time of creation, generation.
+
+    The generation counts deletions and rebuilds: what was cached under another one is stale. Keys
+    of sessions up to `last_deleted` are not given out again, so that a writer whose session was
+    deleted cannot write into another one.
+    """
+    db.execute("create table meta (name text primary key, value any) strict, without rowid")
+    db.executemany(
+        "insert into meta values (?, ?)",
+        [
+            ("digest_key", secrets.token_bytes(DIGEST_KEY_BYTES)),
+            ("created_at_us", time.time_ns() // 1_000),
+            ("generation", 0),
+            ("last_deleted", 0),
+        ],
+    )
+
+
+def m002_events(db: sqlite3.Connection) -> None:
+    """The truth: sessions' ids, and what happened in them.
+
+    The key of an event is its session's number * 2^32 + seq: measured beside `without rowid` with
+    the key (session, seq), it writes a third fewer pages.
+
+    Times are whole microseconds. `kinds` and the requests of a session (a JSON list, which events
+    count into from 1) hold texts that would otherwise stand in every row. `imported_from` is the
+    file's name, null for what was recorded here.
+    """
+    db.execute("""
+        create table session_keys (
+            session integer primary key,
+            session_id text not null unique,
+            requests text not null default '[]',
+            imported_from text,
+            imported_at_us integer
+        ) strict
+    """)
+    db.execute("create table kinds (kind integer primary key, name text not null unique) strict")
+    db.executemany("insert into kinds (name) values (?)", [(name,) for name in KINDS])
+    db.execute("""
+        create table events (
+            event integer primary key,
+            session integer generated always as (event >> 32) virtual,
+            seq integer generated always as (event & 4294967295) virtual,
+            at_us integer not null,
+            elapsed_us integer not null,
+            turn integer not null,
+            request integer,
+            handoff_id text,
+            parent_id text,
+            path text,
+            attempt integer not null,
+            kind integer not null references kinds,
+            version integer not null,
+            payload text not null
+        ) strict
+    """)
+    db.execute("create index events_by_handoff on events (session, handoff_id, kind)")
+
+
+def m003_bodies(db: sqlite3.Connection) -> None:
+    """The truth: what was said, each text once, and which sessions it belongs to."""
+    db.execute("""
+        create table bodies (
+            body integer primary key,
+            digest blob not null unique,
+            content text not null
+        ) strict
+    """)
+    db.execute("""
+        create table body_refs (
+            session integer not null references session_keys,
+            body integer not null references bodies,
+            primary key (session, body)
+        ) strict, without rowid
+    """)
+
+
+def m004_summary(db: sqlite3.Connection) -> None:
+    """Derived: a line a session for the inbox, its findings, and the words it can be found by.
+
+    A session that is not closed has a line too, written when it began and refreshed as it goes on.
+    `severity` is the inbox's order: 0 for `error` to 4 for `ok`. The full-text index keeps no text:
+    `indexed_seq` says up to which event of the session its words came from: 0, none yet; null, it
+    closed and waits for its turn.
+    """
+    db.execute("""
+        create table session_summary (
+            session integer primary key references session_keys,
+            severity integer not null,
+            started_at_us integer not null,
+            outcome text not null,
+            reason text not null,
+            flow text not null,
+            prompt_version text not null,
+            origin text not null,
+            preview text not null,
+            verdict text not null,
+            problem_handoff_id text,
+            agent_at_fault text,
+            turns integer not null,
+            handoffs integer not null,
+            refused integer not null,
+            depth integer not null,
+            hops integer not null,
+            tokens_used integer not null,
+            pool_tokens integer not null,
+            duration_us integer not null,
+            agents text not null,
+            metadata text not null,
+            rules_version integer not null,
+            indexed_seq integer default 0
+        ) strict
+    """)
+    db.execute("""
+        create index summary_failed_first
+        on session_summary (severity, started_at_us desc, session desc)
+    """)
+    db.execute("""
+        create index summary_not_indexed on session_summary (session) where indexed_seq is null
+    """)
+    db.execute("""
+        create table findings (
+            session integer not null references session_keys,
+            number integer not null,
+            code text not null,
+            severity text not null,
+            handoff_id text,
+            agent text not null,
+            turn integer not null,
+            sentence text not null,
+            advice text not null,
+            evidence text not null,
+            rules_version integer not null,
+            primary key (session, number)
+        ) strict, without rowid
+    """)
+    db.execute("create index findings_by_code on findings (code, session)")
+    db.execute("""
+        create virtual table session_words using fts5 (
+            message, answer, agents, notes,
+            content = '', columnsize = 0, tokenize = "unicode61 remove_diacritics 2"
+        )
+    """)
+
+
+def m005_batches(db: sqlite3.Connection) -> None:
+    """A ledger: which line of an input file became which session, so that a batch can go on."""
+    db.execute("""
+        create table batches (
+            batch integer primary key,
+            input_name text not null,
+            fingerprint text not null unique,
+            created_at_us integer not null,
+            finished_at_us integer
+        ) strict
+    """)
+    db.execute("""
+        create table batch_items (
+            batch integer not null references batches,
+            line integer not null,
+            session integer references session_keys,
+            problem text not null default '',
+            primary key (batch, line)
+        ) strict, without rowid
+    """)
+    db.execute("create index batch_items_by_session on batch_items (session)")
+
+
+def m006_commands(db: sqlite3.Connection) -> None:
+    """An inbox: what screens and other processes ask the writer of a session to do."""
+    db.execute("""
+        create table commands (
+            command integer primary key,
+            session_id text not null,
+            verb text not null,
+            arguments text not null,
+            created_at_us integer not null,
+            done_at_us integer
+        ) strict
+    """)
+    db.execute("create index open_commands on commands (session_id) where done_at_us is null")
+
+
+def m007_handoffs_view(db: sqlite3.Connection) -> None:
+    """Derived: one row per handoff, how it was asked for joined to how it ended.
+
+    Refused and still open handoffs are there too. `outcome` is the result's status, or `refused`,
+    `transferred`, `cancelled`, `running`.
+    """
+    db.execute("""
+        create view handoffs as
+        select keys.session_id, asked.session, asked.seq, asked.at_us, asked.turn, asked.handoff_id,
+               asked.parent_id, asked.path, asked.attempt,
+               asked.payload ->> 'source' as source,
+               asked.payload ->> 'target' as target,
+               asked.payload ->> 'via' as via,
+               asked.payload ->> 'reason' as reason,
+               case when ended.seq is not null then
+                    coalesce(ended.payload ->> 'status', ended.payload ->> 'ended_by')
+                    when denied.seq is not null then 'refused'
+                    else 'running' end as outcome,
+               ended.payload ->> 'ended_by' as ended_by,
+               ended.payload ->> 'reason' as limit_reason,
+               denied.payload ->> 'rule' as refused_by,
+               opened.payload ->> 'depth' as depth,
+               opened.payload ->> 'hop' as hop,
+               opened.payload ->> 'grant_tokens' as grant_tokens,
+               ended.payload ->> 'steps_used' as steps_used,
+               ended.payload ->> 'tokens_used' as tokens_used,
+               ended.payload ->> 'cost' as cost,
+               ended.payload ->> 'duration_seconds' as duration_seconds,
+               asked.payload ->> 'inputs_hash' as inputs_hash,
+               asked.payload ->> 'continues' as continues,
+               asked.payload ->> 'follows' as follows,
+               ended.payload ->> 'transferred_to' as transferred_to,
+               opened.seq as opened_seq,
+               ended.seq as closed_seq
+        from events asked
+        join session_keys keys on keys.session = asked.session
+        left join events denied on denied.session = asked.session
+             and denied.handoff_id = asked.handoff_id
+             and denied.kind = (select kind from kinds where name = 'handoff_rejected')
+        left join events opened on opened.session = asked.session
+             and opened.handoff_id = asked.handoff_id
+             and opened.kind = (select kind from kinds where name = 'handoff_opened')
+        left join events ended on ended.session = asked.session
+             and ended.handoff_id = asked.handoff_id
+             and ended.kind = (select kind from kinds where name = 'handoff_closed')
+        where asked.kind = (select kind from kinds where name = 'handoff_requested')
+    """)
+
+
+def m008_sessions_view(db: sqlite3.Connection) -> None:
+    """Derived: one row per session, its summary and when something was last heard of it.
+
+    Whether a `running` one still runs depends on its process and is judged when it is read.
+    """
+    db.execute("""
+        create view sessions as
+        select keys.session_id, keys.imported_from, summary.*,
+               last.at_us as last_at_us, last.seq as last_seq
+        from session_summary summary
+        join session_keys keys on keys.session = summary.session
+        left join events last on last.event =
+             (select max(event) from events
+              where event > summary.session << 32 and event < (summary.session + 1) << 32)
+    """)
+
+
+MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (
+    m001_meta,
+    m002_events,
+    m003_bodies,
+    m004_summary,
+    m005_batches,
+    m006_commands,
+    m007_handoffs_view,
+    m008_sessions_view,
+)
+
+VERSION = len(MIGRATIONS)
+"""The schema that this program writes."""
+
+
+def migrate(db: sqlite3.Connection, version: int) -> None:
+    """Take a store from `version` to `VERSION`, inside the caller's transaction."""
+    for step in MIGRATIONS[version:]:
+        step(db)
+    db.execute(f"pragma application_id = {APPLICATION_ID}")
+    db.execute(f"pragma user_version = {VERSION}")
