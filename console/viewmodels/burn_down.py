@@ -1,8 +1,9 @@
-"""The pool over a session's events: what was free, reserved and spent by whom, and whether it adds up."""
+"""The pool over a session's events: free, reserved and spent by whom, and whether it adds up."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from handoff_console.console.viewmodels.text import amount, one_line
 from handoff_console.store.analysis.budget import Entry, Ledger, LedgerRow
@@ -78,21 +79,21 @@ def burn_down(ledgers: Sequence[Ledger], *, points: int = 800) -> BurnDown:
         ledgers: Of the session's requests, in order; none gives an empty picture.
         points: The most that are drawn in all.
     """
-    agents = _agents(ledgers)
+    bands = _bands(ledgers)
     rows_in_all = sum(len(ledger.rows) for ledger in ledgers)
     drawn: list[Point] = []
     marks: list[Mark] = []
     for ledger in ledgers:
         share = max(2, points * len(ledger.rows) // max(rows_in_all, 1))
         kept = downsample(ledger.rows, points=share)
-        drawn += _points(ledger, kept, agents)
+        drawn += _points(ledger, kept, bands)
         marks += [_mark(row) for row in kept if row.entry in _MARKED]
     checks = [check(ledger) for ledger in ledgers]
     wrong = next((result for result in checks if not result.adds_up), None)
     said = wrong or (checks[-1] if checks else None)
     return BurnDown(
         total_tokens=max((ledger.total_tokens for ledger in ledgers), default=0),
-        agents=tuple(agents),
+        agents=bands.shown,
         points=tuple(drawn),
         marks=tuple(marks),
         adds_up=wrong is None,
@@ -101,24 +102,31 @@ def burn_down(ledgers: Sequence[Ledger], *, points: int = 800) -> BurnDown:
     )
 
 
-def _agents(ledgers: Sequence[Ledger]) -> Mapping[str, int]:
-    """Return the place of each name among the bands."""
+class _Bands(NamedTuple):
+    """Whose spending is drawn where."""
+
+    shown: tuple[str, ...]
+    place: Mapping[str, int]
+    """Of each agent with a band of its own; all others share the last."""
+
+
+def _bands(ledgers: Sequence[Ledger]) -> _Bands:
     spent: Counter[str] = Counter()
     for ledger in ledgers:
         spent.update(ledger.spent_by_agent)
     names = [name for name, _ in sorted(spent.items(), key=lambda item: (-item[1], item[0]))]
-    if len(names) > AGENTS_SHOWN:
-        names = [*names[:AGENTS_SHOWN], OTHER]
-    return {one_line(name, 40): place for place, name in enumerate(names)}
+    own = names[:AGENTS_SHOWN]
+    shown = [one_line(name, 40) for name in own] + ([OTHER] if len(names) > len(own) else [])
+    return _Bands(tuple(shown), {name: place for place, name in enumerate(own)})
 
 
-def _points(ledger: Ledger, kept: Sequence[LedgerRow], agents: Mapping[str, int]) -> list[Point]:
+def _points(ledger: Ledger, kept: Sequence[LedgerRow], bands: _Bands) -> list[Point]:
     wanted = {row.seq for row in kept}
-    spent = [0] * len(agents)
+    spent = [0] * len(bands.shown)
     drawn = []
     for row in ledger.rows:
         if row.entry is Entry.SPEND:
-            spent[agents.get(one_line(row.agent, 40), len(agents) - 1)] += row.tokens
+            spent[bands.place.get(row.agent, len(spent) - 1)] += row.tokens
         if row.seq in wanted:
             point = Point(row.seq, row.elapsed_seconds, row.free, row.open, tuple(spent))
             drawn.append(point)

@@ -36,13 +36,24 @@ def check(ledger: Ledger) -> LedgerCheck:
     return LedgerCheck(True, len(ledger.rows), None, sentence)
 
 
+def rest_of_grant(ledger: Ledger, handoff_id: str | None, seq: int) -> int | None:
+    """Return what a handoff's grant still held right after an event; None when it held none."""
+    sums = _Sums(ledger.total_tokens)
+    for row in ledger.rows:
+        if row.seq > seq:
+            break
+        sums.add(row)
+    return sums.left.get(handoff_id)
+
+
 class _Sums:
     """The arithmetic of a pool, done again."""
 
     def __init__(self, total: int) -> None:
         self.total = self.free = total
         self.open = self.spent = 0
-        self._left: dict[str | None, int] = {}
+        self.left: dict[str | None, int] = {}
+        """What each open grant still holds."""
         self._carved_from: dict[str | None, str | None] = {}
 
     def add(self, row: LedgerRow) -> str:
@@ -57,36 +68,36 @@ class _Sums:
         return ""
 
     def reserve(self, row: LedgerRow) -> str:
-        if row.handoff_id in self._left:
+        if row.handoff_id in self.left:
             return f"{row.handoff_id} reserves a second time"
-        carved_from = row.parent_id if row.parent_id in self._left else None
+        carved_from = row.parent_id if row.parent_id in self.left else None
         if carved_from is None:
             self.free -= row.tokens
             self.open += row.tokens
         else:
-            self._left[carved_from] -= row.tokens
+            self.left[carved_from] -= row.tokens
         self._carved_from[row.handoff_id] = carved_from
-        self._left[row.handoff_id] = row.tokens
+        self.left[row.handoff_id] = row.tokens
         return ""
 
     def spend(self, row: LedgerRow) -> str:
-        covered = min(row.tokens, max(self._left.get(row.handoff_id, 0), 0))
+        covered = min(row.tokens, max(self.left.get(row.handoff_id, 0), 0))
         if covered:
-            self._left[row.handoff_id] -= covered
+            self.left[row.handoff_id] -= covered
             self.open -= covered
         self.free -= row.tokens - covered
         self.spent += row.tokens
         return ""
 
     def refund(self, row: LedgerRow) -> str:
-        left = self._left.pop(row.handoff_id, None)
+        left = self.left.pop(row.handoff_id, None)
         if left is None:
             return f"{row.handoff_id} refunds what it never reserved"
         if left != row.tokens:
             return f"{row.handoff_id} refunds {row.tokens:,} tokens, but {left:,} are left of it"
         carved_from = self._carved_from[row.handoff_id]
-        if carved_from in self._left:
-            self._left[carved_from] += left
+        if carved_from in self.left:
+            self.left[carved_from] += left
         else:
             self.free += left
             self.open -= left

@@ -60,7 +60,7 @@ class HandoffNode:
     last_seq: int
     """The last event about it so far."""
     continues: str | None
-    """The handoff a transfer takes over from."""
+    """The handoff a transfer takes over from, or would have taken over from."""
     transferred_to: str | None
     follows: str | None
     """The earlier attempt that this one repeats."""

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from itertools import takewhile
 from typing import Any
 
-from handoff_console.runtime.contract import EndedBy, State
+from handoff_console.runtime.contract import EndedBy, HandoffKind, State
 from handoff_console.runtime.events import (
     ApprovalDecided,
     ApprovalRequested,
@@ -62,6 +62,7 @@ class _Draft:
     handoff_id: str
     event: Event
     asked: HandoffRequested
+    continues: str | None
     user_text: str = ""
     """At the root: what the user said."""
     depth: int = 0
@@ -110,7 +111,7 @@ class _Draft:
             opened_seq=self.opening.seq if self.opening else None,
             closed_seq=self.closing.seq if self.closing else None,
             last_seq=self.last_seq,
-            continues=asked.continues,
+            continues=self.continues,
             transferred_to=closed.transferred_to if closed else None,
             follows=asked.follows,
             fork_id=self.fork_id,
@@ -136,6 +137,7 @@ class _Growth:
         self.seq = 0
         self.limit = ""
         self._drafts: dict[str | None, _Draft] = {}
+        self._by_path: dict[str, list[_Draft]] = {}
         self._roots: list[_Draft] = []
         self._called: dict[str, list[_Draft]] = defaultdict(list)
         self._next: dict[str, list[_Draft]] = defaultdict(list)
@@ -164,9 +166,10 @@ class _Growth:
         handoff_id = event.handoff_id
         if handoff_id is None or handoff_id in self._drafts:
             return
-        before = self._drafts.get(asked.follows) or self._drafts.get(asked.continues)
+        sender = self._drafts.get(asked.continues) or self._sender(event, asked)
+        before = self._drafts.get(asked.follows) or sender
         caller = self._drafts.get(event.parent_id)
-        draft = _Draft(handoff_id, event, asked)
+        draft = _Draft(handoff_id, event, asked, sender.handoff_id if sender else asked.continues)
         if before is not None:
             draft.depth = before.depth
             self._next[before.handoff_id].append(draft)
@@ -177,6 +180,17 @@ class _Growth:
             draft.user_text = self._user_text
             self._roots.append(draft)
         self._drafts[handoff_id] = draft
+        if event.path:
+            self._by_path.setdefault(event.path, []).append(draft)
+
+    def _sender(self, event: Event, asked: HandoffRequested) -> _Draft | None:
+        """Return who asked for a transfer that does not say so: a refused one continues nothing."""
+        stem, _, hop = (event.path or "").rpartition("~")
+        if asked.via is not HandoffKind.TRANSFER or not hop.isdecimal():
+            return None
+        path = f"{stem}~{int(hop) - 1}" if int(hop) > 1 else stem
+        there = self._by_path.get(path, ())
+        return next((draft for draft in reversed(there) if draft.opened), None)
 
     def fork(self, _: Event, payload: ForkOpened) -> None:
         for handoff_id in payload.handoff_ids:

@@ -205,7 +205,8 @@ class Log:
             reason=reason,
             request=self.keep(request) if task else None,
             inputs_hash=self.keep(inputs or {}) if task else None,
-            continues=continues,
+            # As a runtime does: a transfer that is refused continues nothing.
+            continues=None if refused else continues,
             follows=follows,
         )
         self.emit(handoff_id, asked)

@@ -5,11 +5,14 @@ Source: S0, step 4, "Share the budget across the whole tree".
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
 from handoff_console.runtime.events import BudgetOverdrawn, Event, HandoffClosed, HandoffRejected
 from handoff_console.store.analysis.budget import Entry, Ledger, LedgerRow, refused_by_pool
 from handoff_console.store.analysis.findings.finding import Evidence, Finding, Severity
 from handoff_console.store.analysis.findings.record import Record
+from handoff_console.store.analysis.ledger_check import rest_of_grant
+from handoff_console.store.analysis.nodes import HandoffNode
 from handoff_console.store.analysis.plain_text import as_name, one_line
 
 
@@ -46,36 +49,28 @@ def pool_overdrawn(record: Record) -> Iterable[Finding]:
         )
 
 
+class _Shortage(NamedTuple):
+    """What was missing: tokens in the pool itself, or in the grant of whoever asked."""
+
+    sentence: str
+    advice: str
+    taker: LedgerRow | None
+
+
 def _starved(record: Record, turn: int, events: Sequence[Event], ledger: Ledger | None) -> Finding:
     first = events[0]
     node = record.node(first.handoff_id)
     refused = isinstance(first.payload, HandoffRejected)
     agent = (node.source if refused else node.agent) if node else ""
-    target = as_name(node.agent) if node else "somebody"
-    what = (
-        f"{as_name(agent)} could not hand off to {target}" if refused else f"{target} had to stop"
-    )
+    what = f"{as_name(agent)} had to stop"
+    if refused:
+        what = f"{as_name(agent)} could not hand off to {as_name(node.agent if node else '')}"
+    shortage = _shortage(record, what, first, node, ledger)
     others = len(events) - 1
     more = f", and {others} more request{'s' if others > 1 else ''} met the same" if others else ""
     evidence = [_evidence(event) for event in events]
-    taker, advice = None, "Raise pool_tokens of the flow."
-    figures = ""
-    if ledger is not None:
-        before = [row for row in ledger.rows if row.seq <= first.seq]
-        taker = _biggest_taker(before)
-        last = before[-1]
-        figures = (
-            f" when {max(last.free, 0):,} of {ledger.total_tokens:,} tokens were free "
-            f"and {last.open:,} reserved"
-        )
-    if taker is not None:
-        verb = "reserved" if taker.entry is Entry.RESERVE else "spent"
-        name = as_name(taker.agent)
-        evidence.append(Evidence(taker.seq, f"{name} {verb} {taker.tokens:,} tokens"))
-        advice = (
-            f"Raise pool_tokens of the flow, or lower what {name} may take: it {verb} "
-            f"{taker.tokens:,} tokens."
-        )
+    if (taker := shortage.taker) is not None:
+        evidence.append(Evidence(taker.seq, _took(taker)))
     return Finding(
         code="starved_pool",
         severity=Severity.ERROR if record.failed(turn) else Severity.WARNING,
@@ -83,8 +78,36 @@ def _starved(record: Record, turn: int, events: Sequence[Event], ledger: Ledger 
         agent=agent,
         turn=turn,
         evidence=tuple(sorted(evidence, key=lambda item: item.seq)),
-        sentence=f"The pool ran dry: {what}{figures}{more}.",
-        advice=advice,
+        sentence=f"{shortage.sentence}{more}.",
+        advice=shortage.advice,
+    )
+
+
+def _shortage(
+    record: Record, what: str, first: Event, node: HandoffNode | None, ledger: Ledger | None
+) -> _Shortage:
+    if ledger is None:
+        return _Shortage(f"The pool ran dry: {what}", "Raise pool_tokens of the flow.", None)
+    caller = record.node(node.parent_id) if node else None
+    rest = rest_of_grant(ledger, caller.handoff_id, first.seq) if caller else None
+    if caller is not None and rest is not None:
+        grant = f" of {caller.grant_tokens:,}" if caller.grant_tokens else ""
+        return _Shortage(
+            f"{what}: of its own grant{grant} tokens {max(rest, 0):,} were left",
+            f"Raise max_tokens of the edge to {as_name(caller.agent)}, from which its calls are "
+            "paid, or lower what it asks for its workers.",
+            None,
+        )
+    before = [row for row in ledger.rows if row.seq <= first.seq]
+    last, taker = before[-1], _biggest_taker(before)
+    advice = "Raise pool_tokens of the flow."
+    if taker is not None:
+        advice = f"Raise pool_tokens of the flow, or lower what is taken from it: {_took(taker)}."
+    return _Shortage(
+        f"The pool ran dry: {what} when {max(last.free, 0):,} of {ledger.total_tokens:,} tokens "
+        f"were free and {last.open:,} reserved",
+        advice,
+        taker,
     )
 
 
@@ -98,6 +121,11 @@ def _biggest_taker(rows: Sequence[LedgerRow]) -> LedgerRow | None:
         or (row.entry is Entry.RESERVE and row.handoff_id not in refunded)
     ]
     return max(takers, key=lambda row: row.tokens, default=None)
+
+
+def _took(row: LedgerRow) -> str:
+    verb = "reserved" if row.entry is Entry.RESERVE else "spent"
+    return f"{as_name(row.agent)} {verb} {row.tokens:,} tokens"
 
 
 def _evidence(event: Event) -> Evidence:

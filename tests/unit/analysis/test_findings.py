@@ -222,7 +222,8 @@ def test_an_empty_pool_names_who_went_without_and_who_took_it():
         "were free and 7,000 reserved, and 1 more request met the same."
     )
     assert finding.advice == (
-        "Raise pool_tokens of the flow, or lower what billing may take: it reserved 7,000 tokens."
+        "Raise pool_tokens of the flow, or lower what is taken from it: billing reserved 7,000 "
+        "tokens."
     )
     assert (finding.severity, finding.handoff_id, finding.agent) == (
         Severity.WARNING,
@@ -233,6 +234,20 @@ def test_an_empty_pool_names_who_went_without_and_who_took_it():
         *seqs(log, "budget_reserved", "h2"),
         *seqs(log, "handoff_rejected"),
     ]
+
+
+def test_a_caller_whose_own_grant_is_too_small_is_not_told_that_the_pool_is_empty():
+    log = Log(pool_tokens=50_000).user("Help")
+    triage = log.root("triage")
+    supervisor = log.transfer(triage, "supervisor", grant=8_000)
+    log.call(supervisor, "billing", grant=5_000)
+    log.call(supervisor, "search", refused="pool")
+
+    finding = only(log, "starved_pool")
+    assert finding.sentence == (
+        "supervisor could not hand off to search: of its own grant of 8,000 tokens 3,000 were left."
+    )
+    assert finding.advice.startswith("Raise max_tokens of the edge to supervisor")
 
 
 def test_an_empty_pool_that_stopped_the_request_is_an_error_told_once():
