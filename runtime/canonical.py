@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 from collections.abc import Mapping
 from hashlib import blake2b
 from typing import Any
@@ -14,29 +15,24 @@ DIGEST_BYTES = 16
 BYTES_PER_TOKEN = 4
 """What an estimate takes a token to be. Estimates are recorded, never compared with usage."""
 
-_encode = json.JSONEncoder(
-    ensure_ascii=False,
-    separators=(",", ":"),
-    sort_keys=True,
-    allow_nan=False,
-    default=lambda value: to_jsonable_python(value, fallback=repr),
-).encode
-_encode_ascii = json.JSONEncoder(
-    separators=(",", ":"), sort_keys=True, allow_nan=False, default=repr
-).encode
+_DEEPEST = 100
+"""How deep a value may nest that JSON cannot hold as it is; what lies deeper is left out."""
+
+_ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 
 
 def canonical_text(value: Any) -> str:
     """Return `value` as JSON with sorted keys and no spaces, always valid UTF-8 and valid JSON.
 
-    What JSON has no form for is written as close as it gets: a model, dataclass, date or set as
-    pydantic would write it, anything else as its `repr`; NaN and infinities as strings; lone
-    surrogates escaped.
+    Any value has a text, and equal values have the same in every process. What JSON has no form
+    for is written as close as it gets: a model, dataclass or date as pydantic would write it, a set
+    in order, anything else as its `repr` without the address; NaN and infinities as strings; bytes
+    that are no text with escapes; lone surrogates escaped.
     """
     try:
         text = _encode(value)
-    except (ValueError, TypeError):  # NaN, keys that are no strings
-        text = _encode(_plain(value))
+    except (ValueError, TypeError, RecursionError):  # NaN, keys that are no strings, circles, …
+        text = _encode(_plain(value, ()))
     if not text.isascii() and not _is_utf8(text):
         return _encode_ascii(json.loads(text))
     return text
@@ -69,12 +65,66 @@ def _is_utf8(text: str) -> bool:
     return True
 
 
-def _plain(value: Any) -> Any:
-    value = to_jsonable_python(value, fallback=repr, inf_nan_mode="strings")
+def _written(value: Any) -> Any:
+    """Return what JSON has no form for, one layer closer to it."""
+    if isinstance(value, set | frozenset):
+        return sorted(value, key=canonical_text)
+    return to_jsonable_python(value, fallback=_named)
+
+
+def _named(value: Any) -> str:
+    try:
+        return _ADDRESS.sub("", repr(value))
+    except Exception:  # noqa: BLE001 - a value that cannot be shown still has a type
+        return f"<{type(value).__name__}>"
+
+
+def _plain(value: Any, around: tuple[int, ...]) -> Any:
+    """Return a value as JSON, whatever it is. `around` are the containers it stands in."""
+    if value is None or isinstance(value, _Scalar):
+        return _plain_scalar(value)
+    if len(around) == _DEEPEST or id(value) in around:
+        return "[circular]" if id(value) in around else "[nested too deeply]"
+    inside = (*around, id(value))
     if isinstance(value, Mapping):
-        return {str(key): _plain(item) for key, item in value.items()}
+        return {_key(key): _plain(item, inside) for key, item in value.items()}
+    if isinstance(value, set | frozenset):
+        value = sorted(value, key=canonical_text)
     if isinstance(value, list | tuple):
-        return [_plain(item) for item in value]
+        return [_plain(item, inside) for item in value]
+    try:
+        return _plain(to_jsonable_python(value, fallback=_named, inf_nan_mode="strings"), inside)
+    except Exception:  # noqa: BLE001 - a serializer of somebody else may raise anything
+        return _named(value)
+
+
+def _plain_scalar(value: Any) -> Any:
     if isinstance(value, float) and not math.isfinite(value):
-        return str(value)
+        return _NOT_FINITE[str(float(value))]
+    if isinstance(value, int) and abs(value) >= 10**_LONGEST_INT:
+        return hex(value)
+    if isinstance(value, bytes | bytearray):
+        return value.decode(errors="backslashreplace")
     return value
+
+
+def _key(key: Any) -> str:
+    plain = _plain(key, ())
+    return plain if isinstance(plain, str) else canonical_text(plain)
+
+
+_Scalar = str | int | float | bytes | bytearray
+_NOT_FINITE = {"nan": "NaN", "inf": "Infinity", "-inf": "-Infinity"}
+_LONGEST_INT = 4_000
+"""Digits. Python refuses to write more than 4,300 in the decimal system."""
+
+_encode = json.JSONEncoder(
+    ensure_ascii=False,
+    separators=(",", ":"),
+    sort_keys=True,
+    allow_nan=False,
+    default=_written,
+).encode
+_encode_ascii = json.JSONEncoder(
+    separators=(",", ":"), sort_keys=True, allow_nan=False, default=repr
+).encode
