@@ -3,7 +3,10 @@
 Source: S0, step 3.
 """
 
+import asyncio
+from collections.abc import Callable
 from typing import NamedTuple
+from zlib import crc32
 
 from handoff_console.runtime.budget import Pool
 from handoff_console.runtime.canonical import estimate_tokens
@@ -13,12 +16,13 @@ from handoff_console.runtime.errors import ModelError, TransientModelError
 from handoff_console.runtime.events import (
     BudgetCharged,
     BudgetOverdrawn,
+    FirstTokenReceived,
     ModelCalled,
     ModelReplied,
 )
 from handoff_console.runtime.flow import Flow
 from handoff_console.runtime.handoff import End, OpenHandoff, failed, stopped
-from handoff_console.runtime.models import ModelCall, ModelReply
+from handoff_console.runtime.models import ModelCall, ModelReply, terms_of
 from handoff_console.runtime.recorder import Recorder
 from handoff_console.runtime.tools import LATE, by_deadline
 
@@ -45,10 +49,12 @@ class Asker:
         limits = handoff.limits
         if handoff.steps >= limits.max_steps:
             return stopped(handoff, "steps", f"step cap hit: {limits.max_steps} steps")
+        return self._used_up(handoff)
+
+    def _used_up(self, handoff: OpenHandoff) -> End | None:
+        limits = handoff.limits
         if self.seconds_left(handoff) <= 0:
-            return stopped(
-                handoff, "deadline", f"deadline hit: {limits.deadline_seconds:g} seconds"
-            )
+            return _late(handoff)
         if self._flow.max_cost is not None and self._cost >= self._flow.max_cost:
             return stopped(handoff, "cost", f"cost limit hit: {self._flow.max_cost:g}")
         left, estimate = self._tokens_left(handoff), self._estimate(handoff)
@@ -65,10 +71,40 @@ class Asker:
         )
 
     async def ask(self, handoff: OpenHandoff) -> Reply | End:
-        """Ask for the next step; a model that fails, or is late, ends the handoff."""
+        """Ask for the next step; a model that fails for good, or is late, ends the handoff.
+
+        A transient error is no step of its own: the model is asked again as its terms say, each
+        try is recorded, and what a failed one cost is charged.
+        """
         handoff.steps += 1
-        estimate = self._estimate(handoff)
+        try_number = 0
+        while True:
+            try_number += 1
+            estimate, room = self._called(handoff, try_number)
+            started = self._recorder.elapsed()
+            waiting = _Waiting(lambda: self._first_token(handoff))
+            try:
+                reply = await by_deadline(
+                    handoff.model.reply(self._question(handoff, room, waiting.first_token)),
+                    self.seconds_left(handoff),
+                )
+            except Exception as error:  # noqa: BLE001 - a worker's failure is a value, not a crash
+                if end := await self._failed_try(handoff, error, try_number, estimate, started):
+                    return end
+                continue
+            finally:
+                waiting.over = True
+            if reply is LATE:
+                self._replied_late(handoff, estimate, started)
+                return _late(handoff)
+            return Reply(reply, self._replied(handoff, reply, estimate, started))
+
+    def _called(self, handoff: OpenHandoff, try_number: int) -> tuple[int, int]:
+        """Record that a model is asked; return the estimate and the room for its answer."""
+        terms, estimate = terms_of(handoff.model), self._estimate(handoff)
         room = self._tokens_left(handoff) - estimate
+        if terms.max_output_tokens is not None:
+            room = min(room, terms.max_output_tokens)
         self._recorder.emit(
             handoff.scope,
             ModelCalled(
@@ -76,13 +112,20 @@ class Asker:
                 model=handoff.model.name,
                 context=handoff.context.node,
                 messages=len(handoff.context.messages),
+                settings=self._recorder.keep(terms.settings).digest if terms.settings else None,
                 estimate_tokens=estimate,
                 max_output_tokens=room,
                 repair=handoff.rejected_outputs > 0,
+                try_number=try_number,
             ),
         )
         self._recorder.commit()
-        call = ModelCall(
+        return estimate, room
+
+    def _question(
+        self, handoff: OpenHandoff, room: int, first_token: Callable[[], None]
+    ) -> ModelCall:
+        return ModelCall(
             flow=self._flow,
             agent=handoff.agent,
             messages=tuple(handoff.context.messages),
@@ -93,18 +136,12 @@ class Asker:
             step=handoff.steps,
             attempt=handoff.scope.attempt,
             max_output_tokens=room,
+            first_token=first_token,
         )
-        started = self._recorder.elapsed()
-        try:
-            reply = await by_deadline(handoff.model.reply(call), self.seconds_left(handoff))
-        except Exception as error:  # noqa: BLE001 - a worker's failure is a value, not a crash
-            return self._model_failed(handoff, error, started)
-        if reply is LATE:
-            self._replied_late(handoff, estimate, started)
-            return stopped(
-                handoff, "deadline", f"deadline hit: {handoff.limits.deadline_seconds:g} seconds"
-            )
-        return Reply(reply, self._replied(handoff, reply, estimate, started))
+
+    def _first_token(self, handoff: OpenHandoff) -> None:
+        self._recorder.emit(handoff.scope, FirstTokenReceived(step=handoff.steps))
+        self._recorder.commit()
 
     def seconds_left(self, handoff: OpenHandoff) -> float:
         """Return the seconds until a handoff's deadline."""
@@ -132,32 +169,68 @@ class Asker:
         return kept
 
     def _replied_late(self, handoff: OpenHandoff, estimate: int, started: float) -> None:
-        usage = Usage(estimate, 0, measured=False)
-        self._recorder.emit(
-            handoff.scope,
-            ModelReplied(
-                step=handoff.steps,
-                input_tokens=usage.input_tokens,
-                measured=False,
-                latency_seconds=round(self._recorder.elapsed() - started, 6),
-                error="no reply by the deadline",
-            ),
-        )
-        self._charge(handoff, usage)
+        self._not_replied(handoff, "no reply by the deadline", started, billed=estimate)
 
-    def _model_failed(self, handoff: OpenHandoff, error: Exception, started: float) -> End:
+    async def _failed_try(
+        self,
+        handoff: OpenHandoff,
+        error: Exception,
+        try_number: int,
+        estimate: int,
+        started: float,
+    ) -> End | None:
+        """Record a failed try, and wait for the next one; return the end if there is none."""
         transient = isinstance(error, TransientModelError | TimeoutError | ConnectionError)
         text = str(error) if isinstance(error, ModelError) else f"{type(error).__name__}: {error}"
+        billed = estimate if isinstance(error, ModelError) and error.billed else 0
+        self._not_replied(handoff, text, started, billed=billed, transient=transient)
+        pause_seconds = self._pause_seconds(handoff, error, try_number) if transient else None
+        if pause_seconds is None:
+            tries = f" {try_number} times" if try_number > 1 else ""
+            # Where the model itself may be tried again, the handoff is not: 3 tries stay 3.
+            again = transient and terms_of(handoff.model).max_tries == 1
+            return failed(handoff, f"the model failed{tries}: {text}", transient=again)
+        self._recorder.commit()
+        await asyncio.sleep(pause_seconds)
+        return self._used_up(handoff)
+
+    def _pause_seconds(
+        self, handoff: OpenHandoff, error: Exception, try_number: int
+    ) -> float | None:
+        """Return how long to wait before the next try; None when none is left or none in time."""
+        terms = terms_of(handoff.model)
+        if try_number >= terms.max_tries:
+            return None
+        pause: float | None = getattr(error, "retry_after_seconds", None)
+        if pause is None:
+            pause = terms.backoff_seconds * 2 ** (try_number - 1)
+        key = f"{self._recorder.session_id} {handoff.id} {try_number}"
+        pause *= 1 + crc32(key.encode()) / 2**34
+        return pause if pause < self.seconds_left(handoff) else None
+
+    def _not_replied(
+        self,
+        handoff: OpenHandoff,
+        error: str,
+        started: float,
+        *,
+        billed: int = 0,
+        transient: bool = False,
+    ) -> None:
+        """Record a call without a reply. `billed` is what its input may cost, in tokens."""
         self._recorder.emit(
             handoff.scope,
             ModelReplied(
                 step=handoff.steps,
+                input_tokens=billed,
+                measured=not billed,
                 latency_seconds=round(self._recorder.elapsed() - started, 6),
-                error=text,
+                error=error,
                 transient=transient,
             ),
         )
-        return failed(handoff, f"the model failed: {text}", transient=transient)
+        if billed:
+            self._charge(handoff, Usage(billed, 0, measured=False))
 
     def _charge(self, handoff: OpenHandoff, usage: Usage) -> None:
         handoff.tokens += usage.tokens
@@ -198,3 +271,22 @@ def _as_message(handoff: OpenHandoff, reply: ModelReply) -> Message:
             for index, call in enumerate(reply.tool_calls)
         ]
     return message
+
+
+class _Waiting:
+    """An answer that is waited for; its first token counts once, and only while it is."""
+
+    def __init__(self, on_first_token: Callable[[], None]) -> None:
+        self.over = False
+        self._on_first_token = on_first_token
+
+    def first_token(self) -> None:
+        if not self.over:
+            self.over = True
+            self._on_first_token()
+
+
+def _late(handoff: OpenHandoff) -> End:
+    return stopped(
+        handoff, "deadline", f"deadline hit: {handoff.limits.deadline_seconds:g} seconds"
+    )

@@ -47,11 +47,32 @@ class EventError(HandoffConsoleError):
 
 
 class ModelError(HandoffConsoleError):
-    """A model could not answer; the handoff ends with status `error`."""
+    """A model could not answer; the handoff ends with status `error`.
+
+    Args:
+        text: What went wrong, in one sentence.
+        billed: The model had begun to work, so its provider may ask to be paid for the input.
+    """
+
+    def __init__(self, text: str, *, billed: bool = False) -> None:
+        self.billed = billed
+        super().__init__(text)
 
 
 class TransientModelError(ModelError):
-    """A model could not answer this time; the handoff may be tried once more."""
+    """A model could not answer this time; it, or the handoff, may be tried once more.
+
+    Args:
+        text: What went wrong, in one sentence.
+        billed: As for `ModelError`.
+        retry_after_seconds: How long the provider wants to be left alone; None when it did not say.
+    """
+
+    def __init__(
+        self, text: str, *, billed: bool = False, retry_after_seconds: float | None = None
+    ) -> None:
+        self.retry_after_seconds = retry_after_seconds
+        super().__init__(text, billed=billed)
 
 
 class ToolError(HandoffConsoleError):

@@ -4,7 +4,14 @@ import inspect
 from typing import Any
 
 from handoff_console.runtime.errors import FlowError
-from handoff_console.runtime.models.base import Model, ModelCall, ModelReply, ToolResult
+from handoff_console.runtime.models.base import (
+    Model,
+    ModelCall,
+    ModelReply,
+    Terms,
+    ToolResult,
+    terms_of,
+)
 from handoff_console.runtime.models.bm25 import Bm25, Ranking, Score, decide
 from handoff_console.runtime.models.offline import CallableModel, Rules, Scripted, as_reply, no_rule
 from handoff_console.runtime.models.replies import (
@@ -62,6 +69,7 @@ __all__ = [
     "Rules",
     "Score",
     "Scripted",
+    "Terms",
     "ToolResult",
     "answer",
     "as_model",
@@ -71,6 +79,7 @@ __all__ = [
     "hand_over",
     "no_rule",
     "say",
+    "terms_of",
     "timed",
     "together",
     "use",

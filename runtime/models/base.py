@@ -1,6 +1,6 @@
 """What a model is to the runtime: it reads messages and answers with text or with tool calls."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Protocol
@@ -30,6 +30,8 @@ class ModelCall:
     """Of this handoff, from 1."""
     attempt: int = 1
     max_output_tokens: int = 0
+    first_token: Callable[[], None] = lambda: None
+    """For streaming models: to be called once, when the answer begins to arrive."""
 
     @property
     def text(self) -> str:
@@ -90,14 +92,28 @@ class ModelReply:
     """None: the model did not say, the runtime estimates and flags it."""
     finish_reason: str = ""
     first_token_seconds: float | None = None
-    """Streaming models only: from the question to the first part of the answer."""
+    """Offline models only: when the answer is to begin; None says that it comes as a whole."""
     latency_seconds: float = 0.0
     """Offline models only: how long the answer is to take."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Terms:
+    """How a model wants to be asked. One that has no `terms` is asked once for each step."""
+
     settings: Mapping[str, Any] = field(default_factory=dict)
+    """What is recorded with each call: temperature, seed and the like; nothing secret."""
+    max_output_tokens: int | None = None
+    """The most that one reply may have; None is all that the limits leave."""
+    max_tries: int = 1
+    """Requests for one step. All but the first follow a transient error, inside the deadline."""
+    backoff_seconds: float = 0.5
+    """Before the second try, twice as long before each further one; up to a quarter more, so that
+    parallel workers do not come back at once. What the provider asks for counts instead."""
 
 
 class Model(Protocol):
-    """Anything that can answer."""
+    """Anything that can answer. It may also have `terms: Terms`."""
 
     name: str
     """As recorded, and as prices name it."""
@@ -114,3 +130,12 @@ class Model(Protocol):
             ModelError: It will not.
         """
         ...
+
+
+def terms_of(model: Model) -> Terms:
+    """Return how a model wants to be asked."""
+    terms: Terms = getattr(model, "terms", _NO_TERMS)
+    return terms
+
+
+_NO_TERMS = Terms()

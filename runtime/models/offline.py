@@ -47,7 +47,7 @@ class Scripted:
                 f"The script of {at!r} has {len(script)} replies; step {call.step} has none."
             )
         line = script[min(call.step, len(script)) - 1]
-        return await _told(line)
+        return await _told(line, call)
 
 
 class Rules:
@@ -70,7 +70,7 @@ class Rules:
             found = await found
         if found is None:
             return ModelReply(text=no_rule(call.agent.name))
-        return await _told(as_reply(found))
+        return await _told(as_reply(found), call)
 
 
 class CallableModel:
@@ -126,9 +126,14 @@ def no_rule(agent: str) -> str:
     )
 
 
-async def _told(line: ModelReply | Exception) -> ModelReply:
+async def _told(line: ModelReply | Exception, call: ModelCall) -> ModelReply:
     if isinstance(line, Exception):
         raise line
-    if line.latency_seconds:
-        await asyncio.sleep(line.latency_seconds)
+    rest = line.latency_seconds
+    if line.first_token_seconds is not None:
+        await asyncio.sleep(line.first_token_seconds)
+        call.first_token()
+        rest -= line.first_token_seconds
+    if rest > 0:
+        await asyncio.sleep(rest)
     return line

@@ -56,6 +56,7 @@ def timed(
         tool_calls=reply.tool_calls,
         usage=usage,
         finish_reason=reply.finish_reason,
+        first_token_seconds=reply.first_token_seconds,
         latency_seconds=seconds,
     )
 
