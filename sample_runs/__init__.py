@@ -4,7 +4,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from handoff_console.sample_runs.sample import SampleFlow
+    from handoff_console.sample_runs.sample_flow import SampleFlow
 
 NAMES = (
     "support",

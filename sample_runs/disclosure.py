@@ -22,7 +22,7 @@ from handoff_console.runtime import (
 )
 from handoff_console.sample_runs.pace import by_rule
 from handoff_console.sample_runs.rules import has_any, status_of
-from handoff_console.sample_runs.sample import SampleFlow
+from handoff_console.sample_runs.sample_flow import SampleFlow
 
 _PROFILES = {
     "4812": {"name": "Ines Falk", "address": "12 Mill Lane", "customer_since": "2024-03-08"}

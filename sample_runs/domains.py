@@ -7,7 +7,7 @@ labelled request; descriptions and examples say in plain words what each domain 
 from typing import NamedTuple
 
 from handoff_console.runtime import Agent, Edge, Flow, Limits, ModelCall, ModelReply, say
-from handoff_console.sample_runs.sample import SampleFlow
+from handoff_console.sample_runs.sample_flow import SampleFlow
 
 
 class Domain(NamedTuple):

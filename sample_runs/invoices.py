@@ -22,7 +22,7 @@ from handoff_console.runtime import (
 from handoff_console.sample_runs import ledger
 from handoff_console.sample_runs.pace import by_rule
 from handoff_console.sample_runs.rules import first_error
-from handoff_console.sample_runs.sample import SampleFlow
+from handoff_console.sample_runs.sample_flow import SampleFlow
 
 _NUMBERS = {"one": 1, "two": 2, "three": 3, "four": 4, "five": 5}
 
@@ -34,11 +34,11 @@ class InvoiceLookupResult(BaseModel):
     invoices: list[dict[str, Any]]
 
 
-def billing(call: ModelCall) -> ModelReply | None:
+def billing(call: ModelCall) -> ModelReply:
     """Look the invoices up and return as many of the newest as the task says."""
     task = call.request.task
     if "invoice" not in task.lower():
-        return None
+        return answer("needs_input", "I do not know how to help with that: I look up invoices only.")
     if error := first_error(call):
         return answer("error", error)
     named = re.search(r"customer\D{0,3}(\d+)", task, re.IGNORECASE)
@@ -79,14 +79,13 @@ flow = Flow(
     ],
 )
 
-sample = SampleFlow(
-    flow,
-    title="Invoice lookup: a single worker",
-    request=HandoffRequest(
-        task="Find the three most recent invoices for the customer",
-        inputs={"customer_id": "4812"},
-        allowed_tools=("billing.list_invoices",),
-        limits=Limits(max_steps=6, max_tokens=8_000, deadline_seconds=30),
-        output_schema="InvoiceLookupResult",
-    ),
+REQUEST = HandoffRequest(
+    task="Find the three most recent invoices for the customer",
+    inputs={"customer_id": "4812"},
+    allowed_tools=("billing.list_invoices",),
+    limits=Limits(max_steps=6, max_tokens=8_000, deadline_seconds=30),
+    output_schema="InvoiceLookupResult",
 )
+"""The request of S0, step 1."""
+
+sample = SampleFlow(flow, title="Invoice lookup: a single worker", request=REQUEST)

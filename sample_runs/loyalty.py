@@ -23,7 +23,7 @@ from handoff_console.runtime import (
 )
 from handoff_console.sample_runs.pace import by_rule
 from handoff_console.sample_runs.rules import first_error, has_any, status_of, values_of, why
-from handoff_console.sample_runs.sample import SampleFlow
+from handoff_console.sample_runs.sample_flow import SampleFlow
 
 _PAGE_ROWS = 3
 _POINTS = {

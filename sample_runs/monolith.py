@@ -14,7 +14,7 @@ from handoff_console.sample_runs import ledger
 from handoff_console.sample_runs.charges import explain, last_month
 from handoff_console.sample_runs.pace import by_rule
 from handoff_console.sample_runs.rules import first_error, has_any, values_of
-from handoff_console.sample_runs.sample import SampleFlow
+from handoff_console.sample_runs.sample_flow import SampleFlow
 
 _TABLES: dict[str, tuple[str, Mapping[str, Any]]] = {
     "orders.find": ("Look an order up.", {"ORD-9812": "headphones, bought 2026-11-12"}),

@@ -24,7 +24,7 @@ from handoff_console.runtime import (
 )
 from handoff_console.sample_runs.pace import by_rule
 from handoff_console.sample_runs.rules import first_error, has_any
-from handoff_console.sample_runs.sample import SampleFlow
+from handoff_console.sample_runs.sample_flow import SampleFlow
 
 _INCIDENTS: dict[str, dict[str, str]] = {
     "production": {

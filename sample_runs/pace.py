@@ -23,7 +23,7 @@ from handoff_console.runtime import (
     Usage,
 )
 from handoff_console.runtime.canonical import canonical
-from handoff_console.runtime.models import as_model
+from handoff_console.runtime.models import as_model, terms_of
 
 BYTES_A_TOKEN = 4.3
 """Of English prose and JSON with a common tokeniser, about."""
@@ -42,6 +42,7 @@ class Paced:
     def __init__(self, model: Model, speed: float = 0.0) -> None:
         self.name, self.offline = model.name, model.offline
         self.reads_prompt = model.reads_prompt
+        self.terms = terms_of(model)
         self.model = model
         self._speed = speed
 

@@ -24,7 +24,7 @@ from handoff_console.runtime import (
 )
 from handoff_console.sample_runs.pace import by_rule
 from handoff_console.sample_runs.rules import first_error, status_of, values_of, why
-from handoff_console.sample_runs.sample import SampleFlow
+from handoff_console.sample_runs.sample_flow import SampleFlow
 
 _TIMES_ASKED = 3
 _PARCELS = {
@@ -88,7 +88,7 @@ def tracker(call: ModelCall) -> ModelReply:
         return use("parcels.track", number=number)
     if not found["found"]:
         return answer("not_found", f"there is no parcel {number}")
-    return answer("ok", number=number, where=found["where"], arrives=found["arrives"])
+    return answer("ok", "found", number=number, where=found["where"], arrives=found["arrives"])
 
 
 flow = Flow(

@@ -23,7 +23,7 @@ from handoff_console.runtime import (
 )
 from handoff_console.sample_runs.pace import by_rule
 from handoff_console.sample_runs.rules import euros, first_error, status_of, values_of
-from handoff_console.sample_runs.sample import SampleFlow
+from handoff_console.sample_runs.sample_flow import SampleFlow
 
 _MONTHS = {name.lower(): number for number, name in enumerate(calendar.month_name) if name}
 _BOOKINGS_CENTS = {
@@ -60,7 +60,9 @@ def accountant(call: ModelCall) -> ModelReply | None:
     if not results:
         return together(
             *(
-                delegate("reader", f"Add up the bookings of month {month}", month=month)
+                delegate(
+                    "reader", f"Add up the bookings of {calendar.month_name[month]}", month=month
+                )
                 for month in months
             )
         )
@@ -93,7 +95,7 @@ def reader(call: ModelCall) -> ModelReply:
     booked = call.result_of("books.bookings")
     if booked is None:
         return use("books.bookings", month=month)
-    notes = f"{len(booked)} booking{'' if len(booked) == 1 else 's'}"
+    notes = f"{calendar.month_name[month]}: {len(booked)} booking{'' if len(booked) == 1 else 's'}"
     return answer("ok", notes, month=month, total_cents=sum(booked))
 
 

@@ -28,7 +28,7 @@ from handoff_console.sample_runs import ledger
 from handoff_console.sample_runs.charges import explain, last_month
 from handoff_console.sample_runs.pace import by_rule
 from handoff_console.sample_runs.rules import first_error, has_any, status_of, values_of, why
-from handoff_console.sample_runs.sample import SampleFlow
+from handoff_console.sample_runs.sample_flow import SampleFlow
 
 
 class CustomerRange(BaseModel):

@@ -20,7 +20,7 @@ from handoff_console.runtime import (
 )
 from handoff_console.sample_runs.pace import by_rule
 from handoff_console.sample_runs.rules import has_any, status_of
-from handoff_console.sample_runs.sample import SampleFlow
+from handoff_console.sample_runs.sample_flow import SampleFlow
 
 Category = Literal["billing", "technical", "delivery"]
 _SIGNS: dict[Category, tuple[str, ...]] = {

@@ -6,7 +6,7 @@ Source: S2, "The Infinite Ping-Pong Cycle".
 from handoff_console.runtime import Agent, Edge, Flow, ModelCall, ModelReply, hand_over, say
 from handoff_console.sample_runs.pace import by_rule
 from handoff_console.sample_runs.rules import has_any
-from handoff_console.sample_runs.sample import SampleFlow
+from handoff_console.sample_runs.sample_flow import SampleFlow
 
 _VISIBLE = ("crack", "scratch", "dent", "broken", "damaged")
 _AT_DELIVERY = ("at delivery", "courier", "driver", "on the doorstep")
