@@ -41,7 +41,7 @@ class SessionHeader:
     problem_handoff_id: str | None
     """The handoff that is selected at first."""
     agent: str
-    """At fault; with nothing wrong, who answered."""
+    """At fault; empty when nobody is."""
     advice: str
     """What to do about it; empty when nothing is wrong."""
     chips: tuple[Chip, ...]

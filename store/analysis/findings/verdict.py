@@ -28,7 +28,7 @@ class Verdict:
     handoff_id: str | None
     """The handoff to select first: of the cause, not of the last symptom; None without handoffs."""
     agent: str | None
-    """Whose doing it was; with nothing wrong, who answered."""
+    """Whose doing it was; None when nothing is wrong."""
     severity: Severity
     """Of the finding that it rests on; `info` when nothing is wrong."""
 
@@ -53,8 +53,10 @@ def judge(record: Record, findings: Sequence[Finding]) -> Verdict:
     outcome = record.tree.outcome
     if outcome in {State.RUNNING, State.WAITING, State.INTERRUPTED, State.CANCELLED}:
         return _unfinished(record, last)
-    severity = Severity.INFO if outcome in _FINE else Severity.ERROR
-    return Verdict(_how_it_came_out(record, last), last.handoff_id, last.agent, severity)
+    sentence = _how_it_came_out(record, last)
+    if outcome in _FINE:
+        return Verdict(sentence, last.handoff_id, None, Severity.INFO)
+    return Verdict(sentence, last.handoff_id, last.agent, Severity.ERROR)
 
 
 _FINE = frozenset({Status.OK, Status.NOT_FOUND, Status.NEEDS_INPUT})
@@ -70,14 +72,14 @@ def _unfinished(record: Record, last: HandoffNode) -> Verdict:
     if outcome is State.WAITING:
         asked = [i for e, i in record.of(InputRequested) if e.handoff_id == node.handoff_id]
         question = f": {one_line(asked[-1].question, 120)}" if asked else " for a decision."
-        return Verdict(f"{name} waits{question}", node.handoff_id, node.agent, Severity.WARNING)
+        return Verdict(f"{name} waits{question}", node.handoff_id, None, Severity.WARNING)
     if outcome is State.INTERRUPTED:
         sentence = f"The process went away while {name} was at work{step}."
-        return Verdict(sentence, node.handoff_id, node.agent, Severity.ERROR)
+        return Verdict(sentence, node.handoff_id, None, Severity.ERROR)
     if outcome is State.CANCELLED:
         sentence = f"Cancelled while {name} was at work{step}."
-        return Verdict(sentence, node.handoff_id, node.agent, Severity.WARNING)
-    return Verdict(f"{name} is at work{step}.", node.handoff_id, node.agent, Severity.INFO)
+        return Verdict(sentence, node.handoff_id, None, Severity.WARNING)
+    return Verdict(f"{name} is at work{step}.", node.handoff_id, None, Severity.INFO)
 
 
 def _how_it_came_out(record: Record, last: HandoffNode) -> str:

@@ -50,7 +50,7 @@ def test_with_nothing_wrong_it_says_who_answered_and_how():
     assert judged(log) == Verdict(
         "billing answered after 1 transfer and with 1 call; nothing stands out.",
         "h2",
-        "billing",
+        None,
         Severity.INFO,
     )
 
@@ -75,7 +75,7 @@ def test_a_running_session_says_who_is_at_work():
     supervisor = log.root("supervisor")
     log.step(log.call(supervisor, "billing"))
 
-    assert judged(log) == Verdict("billing is at work in step 1.", "h2", "billing", Severity.INFO)
+    assert judged(log) == Verdict("billing is at work in step 1.", "h2", None, Severity.INFO)
 
 
 def test_an_interrupted_session_says_who_was_cut_off():

@@ -1,0 +1,135 @@
+"""The list of sessions: one row each, all of it text that fits on a line."""
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from handoff_console.console.viewmodels.header import moment
+from handoff_console.console.viewmodels.text import ago, amount, count, one_line, seconds
+from handoff_console.runtime.contract import State, Status
+
+_CALM = frozenset({Status.OK.value, Status.NOT_FOUND.value, State.RUNNING.value})
+"""Outcomes that ask nobody to look."""
+
+
+@dataclass(frozen=True, slots=True)
+class InboxRow:
+    """One session in the list."""
+
+    session_id: str
+    outcome: str
+    """A `Status` or `State`: the key of its glyph, colour and word."""
+    verdict: str
+    """What happened, in one sentence; for a session that goes on, that it does."""
+    asked: str
+    """How the user's first message begins."""
+    agent: str
+    """At fault; a dash when nobody is."""
+    depth: str
+    """`1 · 2`: how deep calls nested, and the most transfers of a request."""
+    tokens: str
+    """`3,120 of 20,000`."""
+    tokens_title: str
+    used_share: float
+    """Of the pools, 0 to 1 and beyond."""
+    age: str
+    at: str
+    """When it started, in full."""
+    duration: str
+    flow: str
+    prompt_version: str
+    origin: str
+    handoff_id: str | None
+    """The handoff to select when the session is opened."""
+    fault: bool
+    """It asks for somebody's attention."""
+
+
+def inbox_rows(sessions: Iterable[Mapping[str, Any]], *, now: float) -> tuple[InboxRow, ...]:
+    """Return the rows of the list, in the order given.
+
+    Args:
+        sessions: Rows of the store's `sessions`, with its column names; a value that is missing
+            (None or NaN) is as good as empty.
+        now: The time of day in seconds since 1970, for the ages.
+    """
+    return tuple(_row(_Fields(session), now) for session in sessions)
+
+
+def showing(shown: int, first: int, total: int, filtered: bool) -> str:
+    """Return which part of the list is in sight: `Showing 1 to 50 of 5,512 sessions.`.
+
+    Args:
+        shown: Rows in sight.
+        first: The number of the first of them, from 1.
+        total: Sessions that match.
+        filtered: Whether a filter is in force.
+    """
+    of = "matching session" if filtered else "session"
+    if not total:
+        return "No session matches." if filtered else "No session yet."
+    if shown == total:
+        return f"Showing {count(total, of)}."
+    return f"Showing {amount(first)} to {amount(first + shown - 1)} of {count(total, of)}."
+
+
+class _Fields:
+    """One row of the store, read without trusting that a value is there."""
+
+    def __init__(self, row: Mapping[str, Any]) -> None:
+        self._row = row
+
+    def text(self, name: str) -> str:
+        value = self._row.get(name)
+        return value if isinstance(value, str) else ""
+
+    def number(self, name: str) -> float:
+        value = self._row.get(name)
+        try:
+            number = float(value)  # type: ignore[arg-type]
+        except (TypeError, ValueError):
+            return 0.0
+        return number if math.isfinite(number) else 0.0
+
+    def whole(self, name: str) -> int:
+        return int(self.number(name))
+
+
+def _row(row: _Fields, now: float) -> InboxRow:
+    outcome = row.text("outcome") or State.UNKNOWN.value
+    used, pool = row.whole("tokens_used"), row.whole("pool_tokens")
+    at_fault = one_line(row.text("agent_at_fault"), 40)
+    share = used / pool if pool else 0.0
+    turns = row.whole("turns")
+    return InboxRow(
+        session_id=row.text("session_id"),
+        outcome=outcome,
+        verdict=one_line(row.text("verdict"), 240) or _without_verdict(outcome),
+        asked=one_line(row.text("preview"), 160),
+        agent=at_fault or "–",
+        depth=f"{row.whole('depth')} · {row.whole('hops')}",
+        tokens=f"{amount(used)} of {amount(pool)}" if pool else amount(used),
+        tokens_title=f"{share:.0%} of the pool"
+        + (f", {count(turns, 'turn')}" if turns > 1 else ""),
+        used_share=share,
+        age=ago(now - row.number("started_at")),
+        at=moment(row.number("started_at")),
+        duration=seconds(row.number("duration_seconds")),
+        flow=one_line(row.text("flow"), 60),
+        prompt_version=one_line(row.text("prompt_version"), 40),
+        origin=one_line(row.text("origin"), 20),
+        handoff_id=row.text("problem_handoff_id") or None,
+        fault=outcome not in _CALM or bool(at_fault),
+    )
+
+
+_WITHOUT_VERDICT = {
+    State.RUNNING.value: "Still at work.",
+    State.WAITING.value: "Waits for a person.",
+    State.INTERRUPTED.value: "Its process is gone; what was done until then is recorded.",
+}
+
+
+def _without_verdict(outcome: str) -> str:
+    return _WITHOUT_VERDICT.get(outcome, "There is no verdict yet.")

@@ -1,0 +1,104 @@
+"""The rows of the outline: at the end, and as they were at any event."""
+
+import time
+
+from hypothesis import given
+from hypothesis import strategies as st
+from support.logs import Log, random_log
+
+from handoff_console.console.viewmodels.tree import TreeRow, tree_rows
+from handoff_console.store.analysis.budget import ledgers
+from handoff_console.store.analysis.findings import judgement
+from handoff_console.store.analysis.tree import handoff_tree
+
+
+def rows_of(log: Log) -> tuple[TreeRow, ...]:
+    judged = judgement(log.events, log.body)
+    return tree_rows(
+        judged.tree,
+        ledgers=ledgers(log.events),
+        findings=judged.findings,
+        verdict=judged.verdict,
+        total_seconds=log.events[-1].elapsed_seconds,
+    )
+
+
+def failed() -> Log:
+    log = Log().user("Why was I charged twice?")
+    triage = log.root("triage")
+    supervisor = log.transfer(triage, "supervisor", grant=9_000)
+    billing = log.call(supervisor, "billing", task="Find the payments")
+    log.step(billing, tokens=300).step(billing, tokens=200)
+    log.call(billing, "ledger", refused="pool")
+    log.close(billing, "limit_reached", reason="steps")
+    return log.close(supervisor, values={"text": "Charged once."}).end()
+
+
+def test_every_row_says_who_what_and_how_it_ended():
+    rows = rows_of(failed())
+
+    assert [(r.depth, r.agent, r.outcome, r.note, r.mark) for r in rows] == [
+        (0, "triage", "transferred", "", ""),
+        (0, "supervisor", "ok", "transfer 1", ""),
+        (1, "billing", "limit_reached", "steps", "cause"),
+        (2, "ledger", "refused", "pool empty", "problem"),
+    ]
+    assert rows[2].task == "Find the payments"
+    assert rows[2].label == "billing, steps, limit_reached, Find the payments"
+    assert rows[2].tooltip.startswith("h3: supervisor calls billing · limit_reached")
+
+
+def test_time_bars_are_shares_of_the_session():
+    rows = rows_of(failed())
+
+    assert all(0 <= row.start <= row.end <= 1 for row in rows)
+    assert rows[0].start < rows[1].start < rows[2].start
+
+
+def test_a_row_knows_what_it_was_at_an_event():
+    log = failed()
+    billing = rows_of(log)[2]
+    first_charge, second_charge = (
+        e.seq for e in log.events if e.kind == "budget_charged" and e.handoff_id == "h3"
+    )
+
+    assert billing.outcome_at(billing.asked_seq - 1) == ""
+    assert billing.outcome_at(billing.opened_seq) == "running"
+    assert billing.outcome_at(billing.closed_seq) == "limit_reached"
+    assert billing.tokens_at(first_charge - 1) == 0
+    assert billing.tokens_at(first_charge) == 300
+    assert billing.tokens_at(second_charge) == 500
+
+
+def test_a_folded_row_says_how_many_it_hides():
+    assert [row.below for row in rows_of(failed())] == [0, 2, 1, 0]
+
+
+def test_an_empty_tree_has_no_rows():
+    assert tree_rows(handoff_tree([])) == ()
+
+
+@given(st.lists(st.integers(0, 10_000), max_size=50), st.integers(0, 400))
+def test_a_row_at_an_event_is_what_the_tree_was_then(choices, seq):
+    log = random_log(choices)
+    then = {n.handoff_id: n for n in handoff_tree(log.events, until_seq=seq).nodes}
+
+    for row in rows_of(log):
+        outcome = row.outcome_at(seq)
+        assert (outcome != "") == (row.handoff_id in then)
+        if outcome:
+            assert outcome == then[row.handoff_id].outcome
+            assert row.tokens_at(seq) == then[row.handoff_id].tokens_used
+
+
+def test_ten_thousand_rows_take_well_under_a_second():
+    log = Log(pool_tokens=10**9).user("Go")
+    supervisor = log.root("supervisor")
+    for _ in range(10_000):
+        log.call(supervisor, "worker")
+    tree = handoff_tree(log.events)
+
+    started = time.process_time()
+    rows = tree_rows(tree, ledgers=ledgers(log.events))
+    assert time.process_time() - started < 1.0
+    assert rows[0].below == 10_000
