@@ -5,7 +5,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from handoff_console.console.viewmodels.text import amount, as_name, block, one_line, pretty
+from handoff_console.console.viewmodels.text import (
+    amount,
+    as_name,
+    block,
+    count,
+    one_line,
+    pretty,
+)
 from handoff_console.runtime.events import AgentActivated, Event, ModelCalled
 from handoff_console.store.analysis.bodies import Body, read
 from handoff_console.store.analysis.context import (
@@ -130,7 +137,7 @@ _NOTHING = "No model was asked yet."
 
 def _sentence(messages: Sequence[SeenMessage], step: int, is_whole: bool) -> str:
     new = sum(message.is_new for message in messages)
-    said = f"Step {step} read {amount(len(messages))} messages"
+    said = f"Step {step} read {count(len(messages), 'message')}"
     if 0 < new < len(messages):
         said += f", {amount(new)} of them new since its last call"
     gone = sum(message.is_gone for message in messages)
@@ -173,7 +180,7 @@ def _call_line(event: Event) -> CallLine:
     if not isinstance(called, ModelCalled):
         return CallLine(event.seq, "")
     repair = " · repair" if called.repair else ""
-    return CallLine(event.seq, f"step {called.step} · {amount(called.messages)} messages{repair}")
+    return CallLine(event.seq, f"step {called.step} · {count(called.messages, 'message')}{repair}")
 
 
 def _activated(events: Iterable[Event], handoff_id: str) -> AgentActivated | None:
