@@ -38,7 +38,9 @@ def billing(call: ModelCall) -> ModelReply:
     """Look the invoices up and return as many of the newest as the task says."""
     task = call.request.task
     if "invoice" not in task.lower():
-        return answer("needs_input", "I do not know how to help with that: I look up invoices only.")
+        return answer(
+            "needs_input", "I do not know how to help with that: I only look up invoices."
+        )
     if error := first_error(call):
         return answer("error", error)
     named = re.search(r"customer\D{0,3}(\d+)", task, re.IGNORECASE)
