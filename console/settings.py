@@ -23,6 +23,7 @@ SETTINGS: dict[str, Any] = {
     "theme.baseRadius": "small",
     "theme.metricValueFontSize": "1.35rem",
     "theme.paddingTop": "0.75rem",
+    "theme.paddingBottom": "0.75rem",
     "theme.chartCategoricalColors": list(theme.AGENT_COLORS),
     "theme.light.primaryColor": theme.PRIMARY,
     "theme.light.backgroundColor": theme.LIGHT_BACKGROUND,

@@ -14,6 +14,7 @@ View = Literal["Tree", "Agents"]
 VIEWS: tuple[View, ...] = get_args(View)
 
 _NONCE = "cursor_nonce"
+_POLLING = "polling"
 
 
 def selected_session() -> str | None:
@@ -76,20 +77,29 @@ def select_view(view: View) -> None:
     _put({"view": view if view != VIEWS[0] else None})
 
 
+def followed_run() -> str | None:
+    """Return the session that the live screen shows; None before one was started."""
+    return _parameter("run")
+
+
+def follow_run(session_id: str) -> None:
+    """Show a session on the live screen."""
+    _put({"run": session_id})
+
+
+def is_polling() -> bool:
+    """Say whether the page asks the store again and again."""
+    return bool(st.session_state.get(_POLLING))
+
+
+def poll(on: bool) -> None:
+    """Note that the page asks again and again, or that it stopped to."""
+    st.session_state[_POLLING] = on
+
+
 def is_dark() -> bool:
     """Say whether the page is dark."""
     return st.context.theme.type == "dark"
-
-
-def remembered(name: str, fresh: str) -> str:
-    """Return a text that this browser tab keeps between reruns, `fresh` the first time."""
-    value = st.session_state.setdefault(name, fresh)
-    return value if isinstance(value, str) else fresh
-
-
-def remember(name: str, value: str) -> None:
-    """Keep a text for this browser tab."""
-    st.session_state[name] = value
 
 
 def address_of(session_id: str) -> Mapping[str, str]:

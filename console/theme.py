@@ -78,12 +78,13 @@ def look(outcome: str) -> Look:
     return LOOKS.get(outcome, LOOKS[State.UNKNOWN])
 
 
-def agent_colors(agents: Iterable[str]) -> dict[str, str]:
+def band_colors(names: Iterable[str]) -> dict[str, str]:
     """Return a colour for each agent, in the order given; those after the seventh share one."""
-    names = list(dict.fromkeys(agents))
     return {
-        name: AGENT_COLORS[place] if place < len(AGENT_COLORS) else OTHER_COLOR
-        for place, name in enumerate(names)
+        name: AGENT_COLORS[place]
+        if place < len(AGENT_COLORS) and name != OTHER_AGENTS
+        else OTHER_COLOR
+        for place, name in enumerate(dict.fromkeys(names))
     }
 
 

@@ -14,7 +14,7 @@ export default function (component) {
   }
   kept.target = data.target;
   kept.last = data.last;
-  kept.color = () => getComputedStyle(root).color;
+  kept.color = getComputedStyle(root).color;
   onCursor(options, kept.scope, (at) => {
     kept.seq = at.seq;
     place(kept);
@@ -73,13 +73,18 @@ function place(kept) {
   if (!line) {
     line = make('div', 'handoff-cursor');
     line.setAttribute('aria-hidden', 'true');
-    line.style.cssText = 'position:absolute;width:2px;pointer-events:none;z-index:5';
+    line.style.cssText = 'position:absolute;left:0;width:2px;pointer-events:none;z-index:5;will-change:transform';
     graph.style.position = 'relative';
     graph.append(line);
   }
   const { l, t, h } = layout._size;
-  line.style.background = kept.color();
-  line.style.left = `${l + layout.xaxis.l2p(kept.seq) - 1}px`;
-  line.style.top = `${t}px`;
-  line.style.height = `${h}px`;
+  // Only the transform changes from step to step: the chart under it is not laid out again.
+  const fixed = `${kept.color} ${t} ${h}`;
+  if (line.__fixed !== fixed) {
+    line.__fixed = fixed;
+    line.style.background = kept.color;
+    line.style.top = `${t}px`;
+    line.style.height = `${h}px`;
+  }
+  line.style.transform = `translateX(${l + layout.xaxis.l2p(kept.seq) - 1}px)`;
 }

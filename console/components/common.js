@@ -48,4 +48,29 @@ function isTyping(event) {
     && (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName));
 }
 
-const count = (number) => number.toLocaleString('en-US');
+// One formatter for all: making one anew costs more than a whole row.
+const NUMBERS = new Intl.NumberFormat('en-US');
+const count = (number) => NUMBERS.format(number);
+
+// Puts elements in place of those that are there, touching only what differs: `wanted` is a list of
+// [key, signature, make].
+function patch(parent, wanted) {
+  const there = new Map([...parent.children].map((child) => [child.__key, child]));
+  const elements = wanted.map(([key, signature, build]) => {
+    const old = there.get(key);
+    if (old && old.__signature === signature) return old;
+    const element = build();
+    element.__key = key;
+    element.__signature = signature;
+    return element;
+  });
+  const same = elements.length === parent.children.length
+    && elements.every((element, place) => element.__key === parent.children[place].__key);
+  if (!same) {
+    parent.replaceChildren(...elements);
+    return;
+  }
+  elements.forEach((element, place) => {
+    if (parent.children[place] !== element) parent.children[place].replaceWith(element);
+  });
+}

@@ -43,6 +43,8 @@ function build(node, palette, dark) {
   const element = document.createElement(TAGS.has(tag) ? tag : 'span');
   for (const [name, value] of Object.entries(attributes)) {
     if (name === 'outcome') element.style.setProperty('--c', colorOf(value, palette, dark));
+    else if (name === 'style-share') element.style.width = `${Number(value) * 100}%`;
+    else if (name === 'style-color') element.style.background = /^#[0-9A-F]{6}$/i.test(value) ? value : '';
     else if (ATTRIBUTES.test(name)) element.setAttribute(name, value);
   }
   element.append(...children.map((child) => build(child, palette, dark)));

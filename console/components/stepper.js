@@ -23,6 +23,7 @@ export default function (component) {
     asking: false, setStateValue,
   });
   if (jumped) {
+    kept.from = undefined;
     clearTimeout(kept.timer);
     kept.timer = null;
     kept.seq = data.seq;
@@ -177,23 +178,39 @@ function paintPool(kept, parts, row) {
   parts.sum.className = kept.pool && total !== kept.pool ? 'wrong' : '';
 }
 
+// What the list keeps in sight: the event the reader stands at; at the end, the last of the handoff.
+function focus(kept) {
+  if (kept.seq) return kept.seq;
+  const last = kept.handoff && kept.rows.findLast((row) => row[HANDOFF] === kept.handoff);
+  return last ? last[SEQ] : kept.total;
+}
+
 function paintRows(kept, parts) {
-  const at = here(kept);
-  const from = Math.max(kept.first, Math.min(at - (kept.lines >> 1), kept.total - kept.lines + 1));
-  const fragment = document.createDocumentFragment();
-  for (let seq = from; seq < from + kept.lines; seq += 1) {
-    const row = rowAt(kept, seq);
-    if (row) fragment.append(line(kept, row));
+  const at = focus(kept);
+  const highest = Math.max(kept.first, kept.total - kept.lines + 1);
+  // The list stays where it is until the reader leaves it.
+  if (kept.from === undefined || at < kept.from || at >= kept.from + kept.lines) {
+    const jump = kept.from === undefined || Math.abs(at - kept.from) > 2 * kept.lines;
+    if (jump) kept.from = at - (kept.lines >> 1);
+    else kept.from = at < kept.from ? at - 1 : at - kept.lines + 2;
   }
-  parts.rows.replaceChildren(fragment);
+  kept.from = Math.max(kept.first, Math.min(kept.from, highest));
+  const wanted = [];
+  for (let seq = kept.from; seq < kept.from + kept.lines; seq += 1) {
+    const row = rowAt(kept, seq);
+    if (!row) continue;
+    const current = seq === kept.seq;
+    const later = Boolean(kept.seq) && seq > kept.seq;
+    const other = Boolean(kept.handoff) && row[HANDOFF] !== kept.handoff;
+    const signature = [kept.scope, kept.total, current, later, other, row[WHAT]].join();
+    wanted.push([seq, signature, () => line(kept, row, { current, later, other })]);
+  }
+  patch(parts.rows, wanted);
   if (kept.seq) parts.log.setAttribute('aria-activedescendant', `event-${kept.seq}`);
   else parts.log.removeAttribute('aria-activedescendant');
 }
 
-function line(kept, row) {
-  const current = row[SEQ] === kept.seq;
-  const later = kept.seq && row[SEQ] > kept.seq;
-  const other = kept.handoff && row[HANDOFF] !== kept.handoff;
+function line(kept, row, { current, later, other }) {
   const element = make('div', `event${row[PROBLEM] ? ' problem' : ''}${later ? ' later' : ''}${
     other ? ' other' : ''}`);
   element.id = `event-${row[SEQ]}`;
@@ -202,10 +219,10 @@ function line(kept, row) {
   element.setAttribute('aria-selected', String(current));
   element.setAttribute('aria-posinset', row[SEQ]);
   element.setAttribute('aria-setsize', kept.total);
-  const texts = [count(row[SEQ]), row[TIME], row[AGENT], row[WHAT], row[DELTA]];
-  ['number', 'number', 'agent text', 'what text', 'number'].forEach((name, place) => {
-    element.append(make('span', name, texts[place]));
-  });
-  element.title = row[WHAT];
+  const what = make('span', 'what');
+  what.append(make('span', 'kind', row[KIND]), make('span', 'text', row[WHAT]));
+  element.append(make('span', 'number', count(row[SEQ])), make('span', 'number', row[TIME]),
+    make('span', 'agent text', row[AGENT]), what, make('span', 'number', row[DELTA]));
+  element.title = `${row[KIND]}: ${row[WHAT]}`;
   return element;
 }

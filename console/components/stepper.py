@@ -1,16 +1,14 @@
 """The events of a session, one step at a time, painted in the browser."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable
 
 import streamlit as st
 
 from handoff_console.console import theme
 from handoff_console.console.components.source import source
+from handoff_console.console.viewmodels.stepper import StepRow, StepWindow
 
 KEY = "stepper"
-WINDOW_ROWS = 600
-"""How many events the page holds at once; it asks for others before it reaches an edge."""
 
 _HTML = """
 <div id="stepper">
@@ -40,44 +38,6 @@ _mount = st.components.v2.component(
     css=source("common.css", "stepper.css"),
     js=source("common.js", "stepper.js"),
 )
-
-
-@dataclass(frozen=True, slots=True)
-class StepRow:
-    """One event as the stepper prints it."""
-
-    seq: int
-    elapsed: str
-    """Seconds since the session started, as text."""
-    kind: str
-    """The kind of event in plain words."""
-    agent: str
-    what: str
-    """One line that says what happened."""
-    delta: str
-    """What it did to the free part of the pool, signed; empty when nothing."""
-    handoff_id: str | None
-    free: int | None
-    """The pool after it; None before there was one. So are the next two."""
-    open: int | None
-    spent: int | None
-    problem: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class StepWindow:
-    """A stretch of a session's events, and where to jump in all of it."""
-
-    rows: Sequence[StepRow]
-    """Without gaps, by seq."""
-    total: int
-    """The session's last seq; 0 for a session without events."""
-    problems: Sequence[int]
-    """The events at which something went wrong, in order."""
-    handoffs: Sequence[int]
-    """The events at which a handoff was asked for, in order."""
-    pool_tokens: int
-    """0 where there is no pool."""
 
 
 def event_stepper(

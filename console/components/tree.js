@@ -18,13 +18,17 @@ export default function (component) {
   root.style.setProperty('--height', data.height);
   kept.palette = data.palette;
   kept.dark = isDark(root);
+  kept.top ??= 0;
   if (kept.revision !== data.revision) {
     const other = kept.scope !== data.scope;
     kept.revision = data.revision;
     kept.scope = data.scope;
     adopt(kept, data, other);
     parts.search.hidden = data.rows.length <= 40;
-    if (other) parts.search.value = '';
+    if (other) {
+      parts.search.value = '';
+      kept.top = 0;
+    }
   }
   if (!kept.timer) {
     kept.selected = data.selected;
@@ -54,7 +58,10 @@ export default function (component) {
     draw(kept, parts);
   };
 
-  parts.scroll.addEventListener('scroll', () => draw(kept, parts), options);
+  parts.scroll.addEventListener('scroll', () => {
+    kept.top = parts.scroll.scrollTop;
+    draw(kept, parts);
+  }, options);
   parts.rows.addEventListener('click', (event) => {
     const row = event.target.closest('[data-index]');
     if (!row) return;
@@ -64,7 +71,7 @@ export default function (component) {
   }, options);
   parts.search.addEventListener('input', () => {
     list(kept, parts);
-    parts.scroll.scrollTop = 0;
+    parts.scroll.scrollTop = kept.top = 0;
     draw(kept, parts);
   }, options);
   // After a click the arrow keys left and right belong to the stepper; after Tab, to the tree.
@@ -86,8 +93,19 @@ export default function (component) {
     }
     draw(kept, parts);
   });
-  new ResizeObserver(() => draw(kept, parts)).observe(parts.scroll);
-  return () => kept.listening.abort();
+  // Asking for a height in the middle of a step would lay out the whole page at once.
+  kept.resized?.disconnect();
+  kept.resized = new ResizeObserver(([entry]) => {
+    const known = kept.height;
+    kept.height = entry.contentRect.height;
+    if (!known) show(kept, parts, kept.selected);
+    draw(kept, parts);
+  });
+  kept.resized.observe(parts.scroll);
+  return () => {
+    kept.listening.abort();
+    kept.resized.disconnect();
+  };
 }
 
 function adopt(kept, data, other) {
@@ -98,12 +116,12 @@ function adopt(kept, data, other) {
   const path = [];
   kept.rows = data.rows.map((fields, index) => {
     const [id, depth, agent, task, outcome, tokens, start, end, asked, opened, closed, note, mark,
-      charges] = fields;
+      charges, tooltip] = fields;
     path.length = depth;
     const parent = depth ? path[depth - 1] : -1;
     path[depth] = index;
     return { id, depth, agent, task, outcome, tokens, start, end, asked, opened, closed, note, mark,
-      charges, parent, below: 0, place: 0, siblings: 0 };
+      charges, tooltip, parent, below: 0, place: 0, siblings: 0 };
   });
   kept.byId = new Map(kept.rows.map((row, index) => [row.id, index]));
   const children = new Map();
@@ -153,6 +171,8 @@ function list(kept, parts) {
   }
   kept.shown = shown;
   parts.space.style.height = `${shown.length * ROW_PX}px`;
+  const rows = Math.max(shown.length, wanted ? kept.rows.length : 1);
+  parts.scroll.style.height = `min(${rows * ROW_PX}px, var(--height))`;
   parts.note.textContent = wanted && !shown.length ? 'No handoff matches.' : '';
 }
 
@@ -160,11 +180,11 @@ function show(kept, parts, id) {
   const place = kept.shown.indexOf(kept.byId.get(id));
   if (place < 0) return;
   const top = place * ROW_PX;
-  const { scrollTop, clientHeight } = parts.scroll;
-  if (top < scrollTop) parts.scroll.scrollTop = top;
-  else if (top + ROW_PX > scrollTop + clientHeight) {
-    parts.scroll.scrollTop = top + ROW_PX - clientHeight;
-  }
+  const height = kept.height ?? 0;
+  if (height && top < kept.top) kept.top = top;
+  else if (height && top + ROW_PX > kept.top + height) kept.top = top + ROW_PX - height;
+  else return;
+  parts.scroll.scrollTop = kept.top;
 }
 
 // What a handoff was at an event; null: it had not been asked for.
@@ -186,22 +206,26 @@ function tokensAt(row, seq) {
 }
 
 function draw(kept, parts) {
-  const first = Math.max(0, Math.floor(parts.scroll.scrollTop / ROW_PX) - SPARE_ROWS);
-  const inSight = Math.ceil(parts.scroll.clientHeight / ROW_PX) + 2 * SPARE_ROWS;
-  const fragment = document.createDocumentFragment();
-  for (const index of kept.shown.slice(first, first + inSight)) fragment.append(rowOf(kept, index));
-  parts.rows.style.transform = `translateY(${first * ROW_PX}px)`;
-  parts.rows.replaceChildren(fragment);
+  const first = Math.max(0, Math.floor(kept.top / ROW_PX) - SPARE_ROWS);
+  const inSight = Math.ceil((kept.height ?? 0) / ROW_PX) + 2 * SPARE_ROWS;
+  patch(parts.rows, kept.shown.slice(first, first + inSight).map((index) => {
+    const row = kept.rows[index];
+    const outcome = outcomeAt(row, kept.seq);
+    const tokens = tokensAt(row, kept.seq);
+    const signature = [kept.revision, kept.dark, outcome, tokens, row.id === kept.selected,
+      kept.closed.has(index)].join();
+    return [index, signature, () => rowOf(kept, index, outcome, tokens)];
+  }));
+  const top = `translateY(${first * ROW_PX}px)`;
+  if (parts.rows.style.transform !== top) parts.rows.style.transform = top;
   const selected = kept.byId.get(kept.selected);
   if (selected === undefined) parts.scroll.removeAttribute('aria-activedescendant');
   else parts.scroll.setAttribute('aria-activedescendant', `row-${selected}`);
 }
 
-function rowOf(kept, index) {
+function rowOf(kept, index, outcome, tokens) {
   const row = kept.rows[index];
-  const outcome = outcomeAt(row, kept.seq);
   const [glyph, light, dark, meaning] = kept.palette[outcome] ?? kept.palette.unknown;
-  const tokens = tokensAt(row, kept.seq);
   const element = make('div', `row ${row.mark}${outcome === null ? ' later' : ''}`);
   const word = outcome ?? 'not yet';
   element.id = `row-${index}`;
@@ -237,7 +261,7 @@ function nameOf(kept, row, index) {
   if (row.note) name.append(make('span', 'note text', row.note));
   if (row.below && kept.closed.has(index)) name.append(make('span', 'below', `+${count(row.below)}`));
   name.append(make('i', 'text', row.task));
-  name.title = row.task ? `${row.agent} · ${row.task}` : row.agent;
+  name.title = [row.task, row.tooltip].filter(Boolean).join('\n');
   return name;
 }
 

@@ -1,12 +1,12 @@
 """The handoff tree as an outline that can be clicked, searched and walked with the keyboard."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 import streamlit as st
 
 from handoff_console.console import theme
 from handoff_console.console.components.source import source
+from handoff_console.console.viewmodels.tree import TreeRow
 
 KEY = "tree"
 OPEN_LEVELS_WHEN_LARGE = 2
@@ -35,33 +35,8 @@ _mount = st.components.v2.component(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class OutlineRow:
-    """One handoff as the outline draws it, at every event of the session."""
-
-    handoff_id: str
-    depth: int
-    agent: str
-    task: str
-    outcome: str
-    tokens: int
-    start: float
-    """Where its time bar begins, as a share of the session's time; so is the next."""
-    end: float
-    asked_seq: int
-    opened_seq: int
-    """0 while it has not opened; so is the next."""
-    closed_seq: int
-    note: str = ""
-    """A word or two beside the agent: an attempt, a hop, a limit."""
-    mark: str = ""
-    """`cause`, `problem` or nothing."""
-    charges: tuple[tuple[int, int], ...] = ()
-    """(seq, tokens so far) after each charge."""
-
-
 def handoff_tree(
-    rows: Sequence[OutlineRow],
+    rows: Sequence[TreeRow],
     *,
     scope: str,
     revision: str,
@@ -103,7 +78,7 @@ def selected_in_tree() -> str | None:
     return chosen if isinstance(chosen, str) else None
 
 
-def _fields(row: OutlineRow) -> list[object]:
+def _fields(row: TreeRow) -> list[object]:
     return [
         row.handoff_id,
         row.depth,
@@ -119,4 +94,5 @@ def _fields(row: OutlineRow) -> list[object]:
         row.note,
         row.mark,
         row.charges,
+        row.tooltip,
     ]

@@ -1,0 +1,67 @@
+"""The burn-down on the page: the chart, who spent what, and that it adds up."""
+
+from typing import Any
+
+import streamlit as st
+
+from handoff_console.console import theme
+from handoff_console.console.components.panel import Node, panel, tag
+from handoff_console.console.viewmodels.burn_down import BurnDown
+from handoff_console.console.viewmodels.text import amount
+
+
+def show_burn_down(shown: BurnDown, figure: dict[str, Any], key: str) -> None:
+    """Draw the burn-down.
+
+    Args:
+        shown: What the figure was made from.
+        figure: As `burn_down_figure` made it.
+        key: Of the chart's container, by which a cursor finds it.
+    """
+    with st.container(key=key):
+        st.plotly_chart(
+            figure, key=f"{key}_chart", config={"displayModeBar": False}, alt=shown.summary
+        )
+    panel(f"{key}_legend", [_legend(shown), _check(shown)])
+
+
+def _legend(shown: BurnDown) -> Node:
+    spent = shown.points[-1].spent_by if shown.points else ()
+    colors = theme.band_colors(shown.agents)
+    bands = [
+        tag(
+            "span.key.number.text",
+            tag("span.swatch", style_color=colors[name]),
+            f"{name} {amount(tokens)}",
+        )
+        for name, tokens in zip(shown.agents, spent, strict=False)
+    ]
+    kinds = {mark.kind for mark in shown.marks}
+    marks = [
+        tag("span.key", tag("span.glyph", sign, outcome=outcome), word)
+        for kind, sign, word, outcome in (
+            ("reserve", "▼", "reserve", "running"),
+            ("refund", "▲", "refund", "ok"),
+            ("refused", "✕", "refused: pool empty", "error"),
+            ("overdraft", "◆", "overdraft", "error"),
+        )
+        if kind in kinds
+    ]
+    return tag(
+        "div.row.small.legend",
+        tag("span.key", tag("span.swatch.free"), "free"),
+        tag("span.key", tag("span.swatch.hatched"), "reserved"),
+        tag("span.quiet", "spent by"),
+        *bands,
+        *marks,
+    )
+
+
+def _check(shown: BurnDown) -> Node:
+    sign = "✓" if shown.adds_up else "✕"
+    left_out = f" {amount(shown.left_out)} entries are not drawn." if shown.left_out else ""
+    return tag(
+        "div.small.quiet.number",
+        tag("span.glyph", sign, outcome="ok" if shown.adds_up else "error"),
+        f" {shown.check}{left_out}",
+    )

@@ -1,0 +1,60 @@
+"""The top of a session's page: what was asked, how it ended, and why, in the words of the rules."""
+
+from collections.abc import Callable
+
+from handoff_console.console.components.panel import Node, button, panel, pressed, status, tag
+from handoff_console.console.viewmodels.header import SessionHeader
+
+KEY = "header"
+
+_LOOKS = {"error": "error", "warning": "needs_input"}
+"""Severity → the outcome whose colour the verdict has; a healthy session has its own."""
+
+
+def show_header(header: SessionHeader, on_evidence: Callable[[], None]) -> None:
+    """Draw the top of the page; `on_evidence` runs when a chip was pressed (`picked_evidence`)."""
+    panel(KEY, [_asked(header), _verdict(header)], on_action=on_evidence)
+
+
+def picked_evidence() -> int | None:
+    """Return the event of the chip that was just pressed; only inside `on_evidence`."""
+    action = pressed(KEY) or ""
+    return int(action) if action.isdigit() else None
+
+
+def _asked(header: SessionHeader) -> Node:
+    facts = [header.flow, header.prompt_version, header.counts, header.duration]
+    return tag(
+        "div.row.one-row",
+        tag("span.big", status(header.outcome)),
+        tag("span.big.one-line.grow.text", header.request, title=header.request_in_full[:2_000]),
+        tag("span.quiet.number.one-line.text", " · ".join(filter(None, facts))),
+        tag(
+            "span.number.pool",
+            tag("span.gauge", tag("span.fill", style_share=f"{min(header.used_share, 1):.3f}")),
+            tag("span.quiet", f"{header.pool}"),
+            title="What the last request spent of its pool",
+        ),
+        tag("span.quiet.one-line", header.started, title=f"Session {header.session_id}"),
+    )
+
+
+def _verdict(header: SessionHeader) -> Node:
+    chips = [
+        button(f"→ {chip.text}", str(chip.seq), title=f"Go to event {chip.seq}", link=True)
+        for chip in header.chips
+    ]
+    others = (
+        [tag("span.quiet.small", f"and {header.other_findings} more, marked in the tree")]
+        if header.other_findings
+        else []
+    )
+    advice = [tag("div.small.quiet.text", f"What to do: {header.advice}")] if header.advice else []
+    return tag(
+        "div.verdict",
+        tag("b.text", header.verdict),
+        *([tag("div.row.small", *chips, *others)] if chips or others else []),
+        *advice,
+        outcome=_LOOKS.get(header.severity, header.outcome),
+        role="status",
+    )

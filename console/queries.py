@@ -1,0 +1,195 @@
+"""Cached reads: what the screens ask the store, each answer kept until the session changes.
+
+A connection lives for one question, because a screen runs in a thread of its own each time. What is
+kept is keyed by the session's last event and the store's generation, so nothing has to be cleared.
+"""
+
+import gc
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import streamlit as st
+
+from handoff_console.console.figures.burn_down import burn_down_figure
+from handoff_console.console.settings import store_path
+from handoff_console.console.viewmodels.agent_graph import AgentGraph, agent_graph
+from handoff_console.console.viewmodels.burn_down import BurnDown, burn_down
+from handoff_console.console.viewmodels.handoff_card import HandoffCard, handoff_card
+from handoff_console.console.viewmodels.header import SessionHeader, session_header
+from handoff_console.console.viewmodels.seen import ContextView, context_view
+from handoff_console.console.viewmodels.stepper import StepGuide, StepWindow, step_window
+from handoff_console.console.viewmodels.tree import TreeRow, tree_rows
+from handoff_console.runtime.events import KINDS, Event
+from handoff_console.store import reader
+from handoff_console.store.analysis.bodies import Body
+from handoff_console.store.analysis.budget import Ledger, ledgers
+from handoff_console.store.analysis.findings import Judgement, judgement
+from handoff_console.store.analysis.tree import handoff_tree
+from handoff_console.store.db import open_reader
+
+SESSIONS_KEPT = 16
+"""Sessions whose record stays in memory, for all readers of this console together."""
+
+
+READ_WHOLE_EVENTS = 20_000
+"""Up to here all of a session is read at once; of a larger one, what is said in passing is not."""
+
+_IN_PASSING = frozenset(
+    {
+        "agent_activated",
+        "first_token_received",
+        "model_called",
+        "model_replied",
+        "tool_called",
+        "tool_returned",
+    }
+)
+"""Most of a large session, needed by neither its tree nor its pool."""
+
+
+class Version(NamedTuple):
+    """A session as it stood at one moment: the key under which everything about it is kept."""
+
+    path: str
+    session_id: str
+    seq: int
+    """Its last event."""
+    generation: int
+    """Of the store: counts deletions and rebuilds."""
+
+
+@contextmanager
+def reading(path: str | None = None) -> Iterator[sqlite3.Connection]:
+    """Open the console's store for one question."""
+    with closing(open_reader(path or store_path())) as db:
+        yield db
+
+
+def version(session_id: str) -> Version | None:
+    """Return how far a session is now; None when the store has no such session."""
+    with reading() as db:
+        seq = reader.last_seq(db, session_id)
+        return Version(str(store_path()), session_id, seq, reader.generation(db)) if seq else None
+
+
+@dataclass(frozen=True)
+class Record:
+    """What is known of a session as a whole: read once, never changed."""
+
+    version: Version
+    judgement: Judgement
+    ledgers: tuple[Ledger, ...]
+    header: SessionHeader
+
+    @cached_property
+    def tree(self) -> tuple[TreeRow, ...]:
+        """The rows of the outline."""
+        judged = self.judgement
+        return tree_rows(
+            judged.tree,
+            ledgers=self.ledgers,
+            findings=judged.findings,
+            verdict=judged.verdict,
+            total_seconds=self.header.duration_seconds,
+        )
+
+    @cached_property
+    def guide(self) -> StepGuide:
+        """Where to jump, and what a line about an event needs to know."""
+        return StepGuide(self.judgement.tree, self.ledgers, self.judgement.findings)
+
+    @cached_property
+    def burn_down(self) -> BurnDown:
+        """The pool as it burned down."""
+        return burn_down(self.ledgers)
+
+
+@st.cache_resource(show_spinner=False, max_entries=SESSIONS_KEPT)
+def record(asked: Version) -> Record:
+    """Return a session as it stood at a version."""
+    with reading(asked.path) as db, _undisturbed():
+        kinds = None if asked.seq <= READ_WHOLE_EVENTS else KINDS.keys() - _IN_PASSING
+        events = reader.load_events(db, asked.session_id, until_seq=asked.seq, kinds=kinds)
+        body = _bodies(db)
+        judged = judgement(events, body)
+        books = ledgers(events)
+        return Record(asked, judged, books, session_header(events, judged, books, body=body))
+
+
+@st.cache_resource(show_spinner=False, max_entries=8 * SESSIONS_KEPT)
+def card(found: Version, handoff_id: str, seq: int | None) -> HandoffCard | None:
+    """Return a handoff's card as it was at an event; None when nobody had asked for it yet."""
+    whole = record(found).judgement
+    node = whole.tree.by_id.get(handoff_id)
+    if node is None or (seq is not None and seq < node.first_seq):
+        return None
+    with reading(found.path) as db:
+        own = reader.load_events(db, found.session_id, handoff_id=handoff_id, until_seq=seq)
+        if seq is not None and seq < whole.tree.seq:
+            then = handoff_tree(own, until_seq=seq).by_id[handoff_id]
+            node = replace(then, task=node.task, depth=node.depth, hop=node.hop)
+        return handoff_card(node, own, body=_bodies(db), findings=whole.findings)
+
+
+@st.cache_resource(show_spinner=False, max_entries=8 * SESSIONS_KEPT)
+def context(found: Version, handoff_id: str, seq: int | None) -> ContextView:
+    """Return what a handoff's agent had read at an event, at its last model call."""
+    node = record(found).judgement.tree.by_id.get(handoff_id)
+    wanted = [handoff_id, *([node.continues] if node and node.continues else [])]
+    with reading(found.path) as db:
+        events = [
+            event
+            for name in wanted
+            for event in reader.load_events(db, found.session_id, handoff_id=name, until_seq=seq)
+        ]
+        events.sort(key=lambda event: event.seq)
+        return context_view(events, handoff_id, _bodies(db), seq=seq)
+
+
+@st.cache_resource(show_spinner=False, max_entries=4 * SESSIONS_KEPT)
+def agents(found: Version, seq: int | None) -> AgentGraph:
+    """Return the agents of a session and what had gone between them at an event."""
+    with reading(found.path) as db:
+        kinds = {"session_started"} if seq is None else KINDS.keys() - _IN_PASSING
+        events = reader.load_events(db, found.session_id, until_seq=seq, kinds=kinds)
+        tree = record(found).judgement.tree if seq is None else handoff_tree(events)
+        return agent_graph(tree, events, body=_bodies(db))
+
+
+@st.cache_resource(show_spinner=False, max_entries=4 * SESSIONS_KEPT)
+def burn_down_of(asked: Version, *, dark: bool) -> dict[str, Any]:
+    """Return the burn-down's figure; nobody may change it."""
+    return burn_down_figure(record(asked).burn_down, dark=dark)
+
+
+def steps_around(found: Record, seq: int | None) -> StepWindow:
+    """Return the events around one, or at the end, as rows."""
+    return step_window(
+        lambda first, last: _events_between(found.version, first, last), found.guide, around=seq
+    )
+
+
+@st.cache_resource(show_spinner=False, max_entries=4 * SESSIONS_KEPT)
+def _events_between(asked: Version, first: int, last: int) -> tuple[Event, ...]:
+    with reading(asked.path) as db:
+        return tuple(reader.load_events(db, asked.session_id, after_seq=first - 1, until_seq=last))
+
+
+def _bodies(db: sqlite3.Connection) -> Body:
+    return lambda digest: reader.body(db, digest)
+
+
+@contextmanager
+def _undisturbed() -> Iterator[None]:
+    """Keep the garbage collector out of a large load, which it would slow down by half."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()

@@ -1,0 +1,182 @@
+"""The parts of a session's page; those that follow the reader draw themselves again, alone."""
+
+import streamlit as st
+
+from handoff_console.console import queries, state
+from handoff_console.console.components import handoff_card
+from handoff_console.console.components.burn_down_chart import show_burn_down
+from handoff_console.console.components.chart_cursor import chart_cursor
+from handoff_console.console.components.graph_click import graph_click, picked_node
+from handoff_console.console.components.session_header import picked_evidence, show_header
+from handoff_console.console.components.stepper import event_stepper, stepped_to, wanted_seq
+from handoff_console.console.components.tree import handoff_tree, selected_in_tree
+from handoff_console.console.figures.agent_graph import agent_graph_dot
+from handoff_console.console.queries import Record
+
+UPPER_PX = 545
+"""What the page takes beside its upper half, so that stepping needs no scrolling."""
+CARD_TITLE_PX = 92
+LINES = 8
+POOL = "pool"
+"""The key of the burn-down's container."""
+FOLLOW_SECONDS = 1.0
+
+
+def header(record: Record) -> None:
+    """Draw what was asked, how it ended and why; the evidence leads to its event."""
+
+    def on_evidence() -> None:
+        seq = picked_evidence()
+        if seq:
+            rows = queries.steps_around(record, seq).rows
+            state.jump_to(seq, next((row.handoff_id for row in rows if row.seq == seq), None))
+
+    show_header(record.header, on_evidence)
+
+
+def outline(record: Record) -> None:
+    """Draw the tree, or the graph of agents, whichever the reader wants."""
+    view = st.segmented_control(
+        "View",
+        state.VIEWS,
+        default=state.selected_view(),
+        required=True,
+        label_visibility="collapsed",
+        key="view",
+    )
+    state.select_view(view)
+    if view == "Agents":
+        _agents(record)
+    else:
+        _tree(record)
+
+
+def pool(record: Record) -> None:
+    """Draw the burn-down, and how it adds up."""
+    show_burn_down(
+        record.burn_down, queries.burn_down_of(record.version, dark=state.is_dark()), POOL
+    )
+
+
+def cursor(record: Record) -> None:
+    """Lay the reader's place over the burn-down. Takes no room, and so stands last on the page."""
+    chart_cursor(
+        POOL,
+        scope=record.version.session_id,
+        nonce=state.cursor_nonce(),
+        seq=state.selected_seq(),
+        last=record.version.seq,
+    )
+
+
+@st.fragment(key="details")
+def details(record: Record) -> None:
+    """Draw the card of the selected handoff as it was at the reader's event."""
+    handoff, seq = _selected(record), state.selected_seq()
+    card = queries.card(record.version, handoff, seq) if handoff else None
+    height = _upper(CARD_TITLE_PX)
+    if card is None:
+        node = record.judgement.tree.by_id.get(handoff or "")
+        handoff_card.show_missing(handoff, seq, node.first_seq if node else None, height)
+        return
+    handoff_card.show_title(card, record.header.verdict)
+    tab = st.segmented_control(
+        "Card",
+        state.TABS,
+        default=state.selected_tab(),
+        required=True,
+        label_visibility="collapsed",
+        key="tab",
+    )
+    state.select_tab(tab)
+    if tab == "Context":
+        seen = queries.context(record.version, card.handoff_id, seq)
+        handoff_card.show_context(card.handoff_id, seen, height, _on_call)
+    else:
+        handoff_card.show_part(card, tab, height)
+
+
+@st.fragment(key="steps")
+def steps(record: Record) -> None:
+    """Draw the stepper with the events around the reader."""
+    session_id = record.version.session_id
+    event_stepper(
+        queries.steps_around(record, wanted_seq(session_id) or state.selected_seq()),
+        scope=session_id,
+        nonce=state.cursor_nonce(),
+        seq=state.selected_seq(),
+        handoff=_selected(record),
+        lines=LINES,
+        on_step=lambda: _on_step(session_id),
+        on_window=lambda: st.rerun(["steps"]),
+    )
+
+
+def follow(record: Record) -> None:
+    """Draw the page again when a session that goes on has gone on."""
+
+    def look() -> None:
+        if queries.version(record.version.session_id) != record.version:
+            st.rerun()
+
+    st.fragment(look, run_every=FOLLOW_SECONDS)()
+
+
+def _tree(record: Record) -> None:
+    def on_select() -> None:
+        state.select_handoff(selected_in_tree())
+        st.rerun(["details"])
+
+    handoff_tree(
+        record.tree,
+        scope=record.version.session_id,
+        revision="/".join(map(str, record.version)),
+        selected=_selected(record),
+        seq=state.selected_seq(),
+        height=_upper(),
+        on_select=on_select,
+    )
+
+
+def _agents(record: Record) -> None:
+    graph = queries.agents(record.version, state.selected_seq())
+    handoffs = {node.key: node.handoff_id for node in graph.nodes}
+    picked = next((key for key, value in handoffs.items() if value == _selected(record)), None)
+    dot = agent_graph_dot(graph, dark=state.is_dark(), selected=picked)
+
+    def on_pick() -> None:
+        handoff = handoffs.get(picked_node() or "")
+        if handoff:
+            state.jump_to(state.selected_seq(), handoff)
+
+    with st.container(key="agents", height=300, border=False):
+        st.graphviz_chart(dot, alt=graph.summary)
+    graph_click("agents", on_pick)
+    st.download_button(
+        "Download the graph (DOT)",
+        dot,
+        file_name=f"{record.version.session_id}.dot",
+        mime="text/vnd.graphviz",
+        on_click="ignore",
+    )
+
+
+def _on_step(session_id: str) -> None:
+    stepped = stepped_to(session_id)
+    if stepped:
+        state.step_to(*stepped)
+    st.rerun(["details"])
+
+
+def _on_call() -> None:
+    seq = handoff_card.picked_seq()
+    if seq:
+        state.jump_to(seq, None)
+
+
+def _selected(record: Record) -> str | None:
+    return state.selected_handoff() or record.header.problem_handoff_id
+
+
+def _upper(less_px: int = 0) -> str:
+    return f"clamp({190 - less_px // 2}px, calc(100vh - {UPPER_PX + less_px}px), 620px)"
