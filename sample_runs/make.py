@@ -2,7 +2,9 @@
 
 import sqlite3
 from collections.abc import Iterable
+from contextlib import closing
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from handoff_console.sample_runs.day import RECORDINGS
 from handoff_console.sample_runs.recording import Recording, record
@@ -16,19 +18,17 @@ STORE = HERE / "samples.db"
 
 
 def make_store(path: Path, recordings: Iterable[Recording] = RECORDINGS) -> None:
-    """Record sessions into a new store: one small file, without a journal beside it."""
+    """Record sessions into a new store: one compact file, without a journal beside it."""
     path.unlink(missing_ok=True)
-    with open_sink(path, create=True) as store:
-        for recording in recordings:
-            session = record(recording)
-            for digest, body in session.bodies.items():
-                store.keep(digest, body, recording.session_id)
-            for event in session.events:
-                store.append(event)
-            store.commit()
-    db = sqlite3.connect(path)
-    try:
-        db.execute("pragma journal_mode = delete")
-        db.execute("vacuum")
-    finally:
-        db.close()
+    with TemporaryDirectory() as folder:
+        draft = Path(folder, "samples.db")
+        with open_sink(draft, create=True) as store:
+            for recording in recordings:
+                session = record(recording)
+                for digest, body in session.bodies.items():
+                    store.keep(digest, body, recording.session_id)
+                for event in session.events:
+                    store.append(event)
+                store.commit()
+        with closing(sqlite3.connect(draft)) as db:
+            db.execute("vacuum into ?", (str(path),))
