@@ -14,6 +14,7 @@ from handoff_console.store.transactions import transaction
 from handoff_console.store.words import storable
 
 _UNFINISHED = f"('{State.RUNNING}', '{State.WAITING}')"
+_WITHOUT_RESULT = f"('{State.RUNNING}', '{State.WAITING}', '{State.CANCELLED}')"
 _COLUMNS = "batch, input_name, fingerprint, created_at_us, finished_at_us"
 
 
@@ -72,13 +73,14 @@ def begin_batch(db: sqlite3.Connection, input_name: str, fingerprint: str) -> Ba
 def done_lines(db: sqlite3.Connection, batch: int) -> set[int]:
     """Return the lines that need no further work: their session is closed, or they were skipped.
 
-    A line whose session was interrupted is not among them, nor one whose session was deleted.
+    A line whose session was interrupted or cancelled is not among them, nor one whose session was
+    deleted.
     """
     rows = db.execute(
         "select item.line from batch_items item"
-        " left join session_summary summary on summary.session = item.session"
+        " left join sessions summary on summary.session = item.session"
         " where item.batch = ? and (item.problem <> '' or"
-        f" (summary.session is not null and summary.outcome not in {_UNFINISHED}))",
+        f" (summary.session is not null and summary.outcome not in {_WITHOUT_RESULT}))",
         (batch,),
     )
     return {row[0] for row in rows}
@@ -88,7 +90,7 @@ def unfinished_sessions(db: sqlite3.Connection, batch: int) -> list[str]:
     """Return the sessions of a batch that are not closed: running now, or interrupted."""
     rows = db.execute(
         "select k.session_id from batch_items item join session_keys k on k.session = item.session"
-        " join session_summary summary on summary.session = item.session"
+        " join sessions summary on summary.session = item.session"
         f" where item.batch = ? and summary.outcome in {_UNFINISHED} order by item.line",
         (batch,),
     )
@@ -96,11 +98,11 @@ def unfinished_sessions(db: sqlite3.Connection, batch: int) -> list[str]:
 
 
 def outcome_counts(db: sqlite3.Connection, batch: int) -> dict[str, int]:
-    """Return how many closed sessions of a batch had each outcome, most first."""
+    """Return how many of a batch's lines that are done had each outcome, most first."""
     rows = db.execute(
         "select summary.outcome, count(*) from batch_items item"
-        " join session_summary summary on summary.session = item.session"
-        f" where item.batch = ? and summary.outcome not in {_UNFINISHED}"
+        " join sessions summary on summary.session = item.session"
+        f" where item.batch = ? and summary.outcome not in {_WITHOUT_RESULT}"
         " group by summary.outcome order by count(*) desc, summary.outcome",
         (batch,),
     )

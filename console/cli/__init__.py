@@ -1,0 +1,99 @@
+"""The command line: `handoff VERB …`.
+
+Results go to standard output, everything about the work itself to standard error. Exit status: 0
+done, 1 the answer is no, 2 wrong usage or unreadable input, 130 interrupted.
+"""
+
+import contextlib
+import os
+import sys
+from collections.abc import Callable, Sequence
+from importlib import import_module
+from typing import Any, TextIO
+
+from handoff_console.console.cli.parser import WrongUsage, arguments_of, overview, version
+
+DONE, NO, WRONG, INTERRUPTED = 0, 1, 2, 130
+DEBUG_VARIABLE = "HANDOFF_DEBUG"
+"""Set to 1, a mistake of the program itself shows its traceback."""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Carry out one command line and return its exit status."""
+    for stream in (sys.stdout, sys.stderr):
+        _take_any_character(stream)
+    try:
+        return _carry_out(list(sys.argv[1:] if argv is None else argv))
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except BrokenPipeError:
+        # Whoever read along has enough: that is no failure, and nothing more can be told.
+        with contextlib.suppress(OSError, ValueError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return DONE
+
+
+def _carry_out(words: list[str]) -> int:
+    try:
+        arguments = arguments_of(words)
+    except WrongUsage as error:
+        sys.stderr.write(f"{error}\n")
+        return WRONG
+    except SystemExit:  # the help of one verb is printed
+        return DONE
+    arguments.words = words
+    if arguments.version:
+        sys.stdout.write(f"{version()}\n")
+        return DONE
+    if arguments.help or not arguments.verb:
+        sys.stdout.write(f"{overview()}\n")
+        return DONE if arguments.help else WRONG
+    return _run(arguments)
+
+
+def _run(arguments: Any) -> int:
+    from handoff_console.console.cli.terminal import Terminal
+    from handoff_console.runtime.errors import HandoffConsoleError
+
+    terminal = Terminal()
+    try:
+        status = _function(arguments.run)(arguments, terminal)
+        sys.stdout.flush()
+    except HandoffConsoleError as error:
+        terminal.failure(str(error))
+        return WRONG
+    except (BrokenPipeError, KeyboardInterrupt):
+        raise
+    except Exception as error:
+        if os.environ.get(DEBUG_VARIABLE):
+            raise
+        terminal.failure(_own_mistake(error))
+        return WRONG
+    return status
+
+
+def _function(name: str) -> Callable[[Any, Any], int]:
+    module, _, function = name.partition(":")
+    found: Callable[[Any, Any], int] = getattr(import_module(f"{__name__}.{module}"), function)
+    return found
+
+
+def _own_mistake(error: Exception) -> str:
+    """Keep the traceback in a file, and return the sentence that names it."""
+    import tempfile
+    import traceback
+
+    text = "".join(traceback.format_exception(error)).encode("utf-8", "backslashreplace")
+    with tempfile.NamedTemporaryFile(prefix="handoff-", suffix=".txt", delete=False) as file:
+        file.write(text)
+    return (
+        f"this is a mistake of the program itself ({type(error).__name__}: {error}); the details "
+        f"are in {file.name}; please report them, or see them with {DEBUG_VARIABLE}=1."
+    )
+
+
+def _take_any_character(stream: TextIO) -> None:
+    """Let signs that the terminal's encoding lacks become `?` instead of an error."""
+    reconfigure = getattr(stream, "reconfigure", None)
+    if reconfigure is not None:
+        reconfigure(errors="replace")

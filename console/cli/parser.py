@@ -1,0 +1,270 @@
+"""What can be typed: every verb with its arguments, and the help that `handoff --help` prints.
+
+This module and its neighbours load nothing slow: what a verb needs is imported when it runs.
+"""
+
+import argparse
+from collections.abc import Callable
+from importlib import metadata
+from typing import Any, NamedTuple, NoReturn
+
+STORE_HELP = "the store (default: $HANDOFF_DB, or handoff.db in the current folder)"
+
+
+class WrongUsage(Exception):
+    """The command line cannot be understood; the text is one sentence."""
+
+
+class Verb(NamedTuple):
+    """One verb of the command line."""
+
+    name: str
+    family: str
+    summary: str
+    """One line, for the list of verbs."""
+    run: str
+    """`module:function` that carries it out."""
+    arguments: Callable[[argparse.ArgumentParser], None]
+    details: str = ""
+    """What its own help says besides."""
+
+
+class _Parser(argparse.ArgumentParser):
+    """Says what is wrong in one sentence, and leaves printing and exiting to `main`."""
+
+    def error(self, message: str) -> NoReturn:
+        raise WrongUsage(f"{self.prog}: {message} (see `{self.prog} --help`)")
+
+
+def parser() -> argparse.ArgumentParser:
+    """Return the parser of the whole command line."""
+    root = _Parser(prog="handoff", add_help=False, allow_abbrev=False)
+    root.add_argument("-h", "--help", action="store_true")
+    root.add_argument("--version", action="store_true")
+    root.add_argument("--db", metavar="FILE")
+    verbs = root.add_subparsers(dest="verb", metavar="VERB", parser_class=_Parser)
+    for verb in VERBS:
+        one = verbs.add_parser(
+            verb.name,
+            description=f"{verb.summary[0].upper()}{verb.summary[1:]}.",
+            epilog=verb.details or None,
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+            allow_abbrev=False,
+        )
+        verb.arguments(one)
+        # Not given here, it must not undo what was given before the verb.
+        one.add_argument("--db", metavar="FILE", default=argparse.SUPPRESS, help=STORE_HELP)
+        one.set_defaults(run=verb.run)
+    return root
+
+
+def overview() -> str:
+    """Return what `handoff --help` prints: two doors first, then every verb."""
+    lines = [
+        "handoff – who handed off to whom, what it cost, and why it went wrong",
+        "",
+        "  Show me          handoff demo          sample sessions, and the console open on them",
+        "  I have a trace   handoff import FILE   its sessions in a store; then: handoff open",
+        "",
+    ]
+    for family in dict.fromkeys(verb.family for verb in VERBS):
+        lines.append(family)
+        lines += [f"  {v.name:<9} {v.summary}" for v in VERBS if v.family == family]
+        lines.append("")
+    lines += [
+        "`handoff VERB --help` says more; --version prints the version. --db FILE names the store",
+        "(default: $HANDOFF_DB, or handoff.db in the current folder). Exit status: 0 done,",
+        "1 the answer is no, 2 wrong usage or unreadable input, 130 interrupted.",
+    ]
+    return "\n".join(lines)
+
+
+def version() -> str:
+    """Return the version that is installed."""
+    return f"handoff-console {metadata.version('handoff-console')}"
+
+
+def _count(text: str) -> int:
+    number = int(text) if text.isascii() and text.isdigit() and len(text) < 16 else 0
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is no whole number from 1 on")
+    return number
+
+
+def _offset(text: str) -> int:
+    return 0 if text == "0" else _count(text)
+
+
+def _port(text: str) -> int:
+    number = _count(text)
+    if number > 65_535:
+        raise argparse.ArgumentTypeError(f"{text!r} is no port; ports go from 1 to 65535")
+    return number
+
+
+def _run(one: argparse.ArgumentParser) -> None:
+    one.add_argument("flow", metavar="FLOW", help="a sample's name, or path/to/file.py:name")
+    what = one.add_mutually_exclusive_group()
+    what.add_argument("--message", metavar="TEXT", help="what the user says; one session")
+    what.add_argument(
+        "--input", metavar="FILE", help="a session for each request of a file (- is stdin)"
+    )
+    one.add_argument("--prompts", metavar="V", default="", help="use this prompt version")
+    one.add_argument("--prompts-dir", metavar="DIR", help="where prompt versions are")
+    one.add_argument(
+        "--model",
+        metavar="SPEC",
+        action="append",
+        default=[],
+        help="a model for every agent, or AGENT=SPEC; a name such as offline:bm25, or file.py:name",
+    )
+    one.add_argument("--pool", metavar="TOKENS", type=_count, help="tokens that a request may use")
+    one.add_argument("--json", action="store_true", help="print JSON")
+    one.add_argument(
+        "--fail-on",
+        metavar="STATUS",
+        action="extend",
+        nargs="+",
+        default=[],
+        help="exit 1 when a session ends so",
+    )
+    batch = one.add_argument_group("with --input")
+    batch.add_argument("--limit", metavar="N", type=_count, help="only the first N requests")
+    batch.add_argument(
+        "--on-bad-line", choices=("stop", "skip"), default="stop", help="(default: stop)"
+    )
+    batch.add_argument("--again", action="store_true", help="run everything again when all is done")
+
+
+def _list(one: argparse.ArgumentParser) -> None:
+    one.add_argument("--outcome", metavar="STATUS", action="append", default=[], help="only these")
+    one.add_argument("--flow", metavar="NAME", help="only of this flow")
+    one.add_argument("--agent", metavar="NAME", help="only those in which this agent acted")
+    one.add_argument("--finding", metavar="CODE", help="only those with this finding")
+    one.add_argument("--search", metavar="TEXT", help="only those in which these words were said")
+    one.add_argument(
+        "--since", metavar="WHEN", help="only those begun since: 2026-01-31, or 90m, 12h, 7d ago"
+    )
+    one.add_argument("--limit", metavar="N", type=_count, default=20, help="(default: 20)")
+    one.add_argument("--offset", metavar="N", type=_offset, default=0, help="leave out the first N")
+    one.add_argument("--json", action="store_true", help="print JSON")
+
+
+def _show(one: argparse.ArgumentParser) -> None:
+    _session(one)
+    form = one.add_mutually_exclusive_group()
+    form.add_argument("--events", action="store_true", help="every event, a line each")
+    form.add_argument("--transcript", action="store_true", help="what was said, and the handoffs")
+    one.add_argument("--json", action="store_true", help="print JSON")
+
+
+def _why(one: argparse.ArgumentParser) -> None:
+    which = one.add_mutually_exclusive_group(required=True)
+    which.add_argument("session", metavar="SESSION", nargs="?", help=_SESSION_HELP)
+    which.add_argument("--all", action="store_true", help="every session of the store")
+    one.add_argument(
+        "--fail-on",
+        metavar="FINDING",
+        action="extend",
+        nargs="+",
+        default=[],
+        help="exit 1 when it is found: a finding's code, error, warning, or any",
+    )
+    one.add_argument("--json", action="store_true", help="print JSON; with --all, an object a line")
+
+
+def _open(one: argparse.ArgumentParser) -> None:
+    one.add_argument("file", metavar="FILE", nargs="?", help="the store; the same as --db")
+    one.add_argument("--session", metavar="ID", help="show this session first")
+    _serve(one)
+
+
+def _serve(one: argparse.ArgumentParser) -> None:
+    one.add_argument(
+        "--port", metavar="N", type=_port, help="(default: the next free one from 8501)"
+    )
+    one.add_argument("--no-browser", action="store_true", help="do not open a browser")
+
+
+def _flows(one: argparse.ArgumentParser) -> None:
+    one.add_argument("flow", metavar="FLOW", nargs="?", help="describe this one")
+    one.add_argument("--json", action="store_true", help="print JSON")
+
+
+def _import(one: argparse.ArgumentParser) -> None:
+    one.add_argument("files", metavar="FILE", nargs="+", help="JSON lines, as `export` writes them")
+    one.add_argument("--dry-run", action="store_true", help="only say what would be imported")
+    one.add_argument("--json", action="store_true", help="print JSON")
+
+
+def _export(one: argparse.ArgumentParser) -> None:
+    one.add_argument("sessions", metavar="SESSION", nargs="*", help=_SESSION_HELP)
+    one.add_argument("--all", action="store_true", help="every session of the store")
+    one.add_argument("--to", choices=("jsonl",), default="jsonl", help="(default: jsonl)")
+    one.add_argument("-o", "--output", metavar="FILE", help="(default: standard output)")
+
+
+def _delete(one: argparse.ArgumentParser) -> None:
+    one.add_argument("sessions", metavar="SESSION", nargs="+", help=_SESSION_HELP)
+    one.add_argument("--yes", action="store_true", help="do not ask")
+
+
+def _doctor(one: argparse.ArgumentParser) -> None:
+    one.add_argument("--json", action="store_true", help="print JSON")
+
+
+def _nothing(_one: argparse.ArgumentParser) -> None:
+    pass
+
+
+def _session(one: argparse.ArgumentParser) -> None:
+    one.add_argument("session", metavar="SESSION", help=_SESSION_HELP)
+
+
+_SESSION_HELP = "a session's id, or how it begins or ends"
+
+VERBS: tuple[Verb, ...] = (
+    Verb("demo", "Look", "open the console on sample sessions", "serving:demo", _serve),
+    Verb("open", "Look", "open the console on a store", "serving:open_console", _open),
+    Verb("list", "Look", "list sessions, failed ones first", "listing:list_sessions", _list),
+    Verb("show", "Look", "show a session's handoffs, answer and pool", "looking:show", _show),
+    Verb("why", "Look", "say what went wrong in a session, and where to look first",
+         "looking:why", _why),
+    Verb("run", "Run", "run a flow on one message, or on every request of a file", "run:run", _run),
+    Verb("flows", "Run", "list the sample flows, or describe one", "flows:flows", _flows),
+    Verb("import", "Keep", "take sessions into the store", "moving:import_sessions", _import),
+    Verb("export", "Keep", "write sessions as JSON lines", "moving:export", _export),
+    Verb("delete", "Keep", "delete sessions and everything said in them", "moving:delete", _delete),
+    Verb("rebuild", "Keep", "make summaries, findings and the search index again",
+         "care:rebuild", _nothing),
+    Verb("doctor", "Keep", "check this machine, this installation and the store",
+         "care:doctor", _doctor),
+)  # fmt: skip
+"""Every verb there is, in the order of the overview."""
+
+
+def known_verbs() -> tuple[str, ...]:
+    """Return the verbs' names."""
+    return tuple(verb.name for verb in VERBS)
+
+
+def arguments_of(words: list[str]) -> Any:
+    """Return what was typed, understood.
+
+    Raises:
+        WrongUsage: It cannot be understood.
+    """
+    rest = words[2:] if words[:1] == ["--db"] else words
+    if rest and not rest[0].startswith("-") and rest[0] not in known_verbs():
+        raise WrongUsage(_no_such_verb(rest[0]))
+    return parser().parse_args(words)
+
+
+def _no_such_verb(word: str) -> str:
+    from difflib import get_close_matches
+
+    close = get_close_matches(word, known_verbs(), n=1)
+    meant = (
+        f"did you mean `handoff {close[0]}`" if close else f"there are: {', '.join(known_verbs())}"
+    )
+    return f"handoff: there is no verb {word!r}; {meant} (see `handoff --help`)"

@@ -1,0 +1,145 @@
+"""`run`: a flow on one message, or on every request of a file."""
+
+import shlex
+from argparse import Namespace
+from contextlib import closing
+from pathlib import Path
+
+from handoff_console.console.cli.looking import write_json, write_session
+from handoff_console.console.cli.places import next_command, store_of
+from handoff_console.console.cli.progress import ProgressLine, interrupts_stop
+from handoff_console.console.cli.terminal import Terminal
+from handoff_console.console.cli.tree_text import outcome_text
+from handoff_console.console.commands import forms
+from handoff_console.console.commands.batch import Batch, Control, Progress, run_batch
+from handoff_console.console.commands.errors import CommandError
+from handoff_console.console.commands.flows import LoadedFlow, adjusted, chosen_models, load_flow
+from handoff_console.console.commands.looking import SessionRecord
+from handoff_console.console.commands.running import run_once
+from handoff_console.console.theme import LOOKS
+from handoff_console.console.viewmodels.text import amount, count, one_line, seconds
+from handoff_console.runtime import Flow, HandoffRequest
+from handoff_console.store.db import open_reader
+
+_SKIPPED_SHOWN = 5
+
+
+def run(arguments: Namespace, terminal: Terminal) -> int:
+    """Carry out `handoff run`; 1 when a session ended as `--fail-on` says."""
+    for word in arguments.fail_on:
+        if word not in LOOKS:
+            raise CommandError(f"There is no outcome {word!r}; there are: {', '.join(LOOKS)}.")
+    loaded = load_flow(arguments.flow)
+    flow = adjusted(
+        loaded,
+        prompts=arguments.prompts,
+        prompts_folder=Path(arguments.prompts_dir) if arguments.prompts_dir else None,
+        pool_tokens=arguments.pool,
+    )
+    if arguments.input is not None:
+        return _run_file(arguments, loaded, flow, terminal)
+    if arguments.limit is not None or arguments.again:
+        raise CommandError("--limit and --again are for a file of requests; name it with --input.")
+    return _run_message(arguments, loaded, flow, terminal)
+
+
+def _run_message(arguments: Namespace, loaded: LoadedFlow, flow: Flow, terminal: Terminal) -> int:
+    models = chosen_models(flow, arguments.model)
+    result = run_once(
+        store_of(arguments),
+        flow,
+        _message(arguments, loaded),
+        source=loaded.source,
+        models=models,
+    )
+    with closing(open_reader(store_of(arguments))) as db:
+        record = SessionRecord(db, result.session_id)
+        if arguments.json:
+            write_json(forms.session_form(record), terminal)
+        else:
+            write_session(record, arguments, terminal)
+    return int(result.status.value in arguments.fail_on)
+
+
+def _message(arguments: Namespace, loaded: LoadedFlow) -> str | HandoffRequest:
+    if arguments.message is not None:
+        if not arguments.message.strip():
+            raise CommandError("The message is empty; say something with --message TEXT.")
+        return str(arguments.message)
+    if loaded.request is not None:
+        return loaded.request
+    if loaded.flow.examples:
+        return loaded.flow.examples[0]
+    raise CommandError(
+        f"What the user says is missing, and flow {loaded.flow.name!r} has no example; say it with "
+        "--message TEXT, or name a file of requests with --input FILE."
+    )
+
+
+def _run_file(arguments: Namespace, loaded: LoadedFlow, flow: Flow, terminal: Terminal) -> int:
+    batch = Batch(
+        loaded,
+        flow,
+        arguments.input,
+        models=chosen_models(flow, arguments.model),
+        on_bad_line=arguments.on_bad_line,
+        limit=arguments.limit,
+        again=arguments.again,
+    )
+    line = ProgressLine(terminal)
+    control = Control(line.show)
+    with interrupts_stop(control, terminal):
+        try:
+            progress = run_batch(store_of(arguments), batch, control)
+        finally:
+            line.clear()
+    if arguments.json:
+        write_json(forms.batch_form(progress), terminal)
+    else:
+        _write_summary(progress, arguments, terminal)
+    if control.asked_to_stop and progress.left:
+        _say_how_to_go_on(progress, arguments, terminal)
+        return 130
+    return int(any(word in progress.outcomes for word in arguments.fail_on))
+
+
+def _write_summary(progress: Progress, arguments: Namespace, terminal: Terminal) -> None:
+    name = one_line(progress.input_name, 60)
+    if not progress.done_now and not progress.left:
+        terminal.line(
+            f"All {count(progress.total, 'request')} of {name} were done before; --again runs them "
+            "once more."
+        )
+    else:
+        before = f", {amount(progress.done_before)} before" if progress.done_before else ""
+        terminal.line(
+            f"{amount(progress.done_now)} of {count(progress.total, 'request')} done now{before}, "
+            f"in {seconds(progress.seconds)} ({progress.sessions_per_second:,.0f} a second), "
+            f"{amount(progress.tokens_used)} tokens"
+        )
+    most = max(progress.outcomes.values(), default=0)
+    for outcome, number in sorted(progress.outcomes.items(), key=lambda item: -item[1]):
+        terminal.line(
+            "  ", outcome_text(outcome, "", terminal, columns=17), f"{number:>{len(f'{most:,}')},}"
+        )
+    _write_skipped(progress, terminal)
+    terminal.line(terminal.styled(next_command(arguments, "list"), "dim"))
+    terminal.line(terminal.styled(next_command(arguments, "open"), "dim"))
+
+
+def _write_skipped(progress: Progress, terminal: Terminal) -> None:
+    if not progress.skipped:
+        return
+    terminal.line(f"{count(len(progress.skipped), 'line')} skipped:")
+    for line, problem in progress.skipped[:_SKIPPED_SHOWN]:
+        terminal.line(f"  line {line}: {one_line(problem, terminal.columns - 16)}")
+    more = len(progress.skipped) - _SKIPPED_SHOWN
+    if more > 0:
+        terminal.line(f"  and {count(more, 'more')}")
+
+
+def _say_how_to_go_on(progress: Progress, arguments: Namespace, terminal: Terminal) -> None:
+    terminal.note(
+        f"Stopped with {count(progress.left, 'request')} left; nothing is lost. To go on:\n"
+        f"  {shlex.join(['handoff', *arguments.words])}"
+    )

@@ -1,0 +1,37 @@
+"""What a command refuses; the text of each is one sentence for the user.
+
+```
+CommandError (HandoffConsoleError)
+├── FlowNotFound      no flow of this name, no such file, or nothing in it that is a flow
+├── FlowFileFailed    the user's file could not be imported
+├── InputRefused      an input file cannot be read; `line` is where
+└── BatchBusy         another process works on the same batch now
+```
+"""
+
+from handoff_console.runtime.errors import HandoffConsoleError
+
+
+class CommandError(HandoffConsoleError):
+    """A command cannot be carried out as it was asked for; nothing was written."""
+
+
+class FlowNotFound(CommandError):
+    """There is no flow of this name."""
+
+
+class FlowFileFailed(CommandError):
+    """A file that should hold a flow could not be imported."""
+
+
+class InputRefused(CommandError):
+    """An input file cannot be read; what came before the bad line is recorded."""
+
+    def __init__(self, source: str, line: int | None, problem: str) -> None:
+        self.source, self.line, self.problem = source, line, problem
+        where = source if line is None else f"{source}, line {line}"
+        super().__init__(f"{where}: {problem}")
+
+
+class BatchBusy(CommandError):
+    """Another process works on the same batch."""

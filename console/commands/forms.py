@@ -1,0 +1,220 @@
+"""The JSON forms that programs read; `docs/command-line.md` has them all.
+
+They are stable: a field may be added, none is renamed or removed without a new major version.
+"""
+
+from collections import Counter
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from handoff_console.console.commands.batch import Progress
+from handoff_console.console.commands.looking import Explanation, SessionRecord
+from handoff_console.runtime.contract import HandoffKind, State, Status
+from handoff_console.runtime.events import ModelReplied, ToolDenied, ToolReturned, payload_fields
+from handoff_console.store.analysis.findings import Finding
+from handoff_console.store.analysis.nodes import HandoffNode
+
+
+def session_form(record: SessionRecord) -> dict[str, Any]:
+    """Return `show --json` and `run --json`: a session, its handoffs and its pool."""
+    head = record.header
+    return {
+        "session_id": record.session_id,
+        "flow": head.flow,
+        "prompt_version": head.prompt_version,
+        "origin": head.origin,
+        "source": record.source,
+        "started_at": iso_time(head.started_at),
+        "duration_seconds": head.duration_seconds,
+        "message": record.message,
+        "outcome": record.tree.outcome.value,
+        "limit": record.tree.limit,
+        "answer": record.answer,
+        "verdict": head.verdict,
+        "pool": [
+            {
+                "turn": ledger.turn,
+                "total_tokens": ledger.total_tokens,
+                "spent_tokens": ledger.rows[-1].spent,
+                "free_tokens": ledger.rows[-1].free,
+                "open_tokens": ledger.rows[-1].open,
+            }
+            for ledger in record.ledgers
+        ],
+        "handoffs": [_handoff(node) for node in record.tree.nodes],
+        "findings": [finding_form(finding) for finding in record.judgement.findings],
+        "metadata": record.metadata,
+    }
+
+
+def explanation_form(found: Explanation) -> dict[str, Any]:
+    """Return `why --json`."""
+    return {
+        "session_id": found.session_id,
+        "source": found.source,
+        "outcome": found.outcome,
+        "verdict": found.verdict,
+        "findings": [finding_form(finding) for finding in found.findings],
+        "look_first": [
+            {
+                "agent": place.agent,
+                "step": place.step,
+                "seq": place.seq,
+                "handoff_id": place.handoff_id,
+                "reason": place.reason,
+            }
+            for place in found.look_first
+        ],
+    }
+
+
+def finding_form(finding: Finding) -> dict[str, Any]:
+    """Return a finding with its evidence."""
+    return {
+        "code": finding.code,
+        "severity": finding.severity.value,
+        "handoff_id": finding.handoff_id,
+        "agent": finding.agent,
+        "turn": finding.turn,
+        "sentence": finding.sentence,
+        "advice": finding.advice,
+        "evidence": [{"seq": item.seq, "reason": item.reason} for item in finding.evidence],
+    }
+
+
+def event_forms(record: SessionRecord) -> list[dict[str, Any]]:
+    """Return `show --events --json`: every event with its envelope and what it says."""
+    return [
+        {
+            "seq": event.seq,
+            "at": iso_time(event.at),
+            "elapsed_seconds": event.elapsed_seconds,
+            "turn": event.turn,
+            "handoff_id": event.handoff_id,
+            "parent_id": event.parent_id,
+            "path": event.path,
+            "attempt": event.attempt,
+            "kind": event.kind,
+            "payload": payload_fields(event.payload),
+        }
+        for event in record.events
+    ]
+
+
+def batch_form(progress: Progress) -> dict[str, Any]:
+    """Return `run --input --json`."""
+    return {
+        "input": progress.input_name,
+        "requests": progress.total,
+        "done": progress.done,
+        "done_before": progress.done_before,
+        "left": progress.left,
+        "skipped": [{"line": line, "problem": problem} for line, problem in progress.skipped],
+        "outcomes": progress.outcomes,
+        "tokens_used": progress.tokens_used,
+        "seconds": round(progress.seconds, 3),
+        "sessions_per_second": round(progress.sessions_per_second, 1),
+    }
+
+
+def reading_form(records: list[SessionRecord]) -> dict[str, Any]:
+    """Return `import --dry-run --json`: what was read from one file, all its sessions together."""
+    readings = [_reading(record) for record in records]
+    tokens: Counter[str] = Counter()
+    for reading in readings:
+        tokens.update(reading["tokens"])
+    joined = ("handoffs", "delegations", "refused", "tool_calls")
+    return {
+        "sessions": len(records),
+        "agents": sorted({agent for reading in readings for agent in reading["agents"]}),
+        **{name: [item for reading in readings for item in reading[name]] for name in joined},
+        "tokens": {"input": tokens["input"], "output": tokens["output"]},
+        "status": _worst([reading["status"] for reading in readings]),
+    }
+
+
+def iso_time(at: float) -> str:
+    """Return a time of day, in seconds since 1970, as ISO 8601 in UTC to the microsecond."""
+    return datetime.fromtimestamp(at, UTC).isoformat(timespec="microseconds")
+
+
+def _handoff(node: HandoffNode) -> dict[str, Any]:
+    ended = node.closed_seconds
+    return {
+        "handoff_id": node.handoff_id,
+        "parent_id": node.parent_id,
+        "path": node.path,
+        "turn": node.turn,
+        "attempt": node.attempt,
+        "source": node.source,
+        "target": node.agent,
+        "kind": node.via.value,
+        "status": node.outcome.value,
+        "limit": node.limit,
+        "refused_by": node.rule,
+        "task": node.task,
+        "reason": node.reason,
+        "depth": node.depth,
+        "hop": node.hop,
+        "steps_used": node.steps_used,
+        "max_steps": node.max_steps,
+        "tokens_used": node.tokens_used,
+        "measured": node.measured,
+        "grant_tokens": node.grant_tokens,
+        "duration_seconds": None if ended is None else round(ended - node.requested_seconds, 6),
+        "continues": node.continues,
+        "transferred_to": node.transferred_to,
+        "follows": node.follows,
+    }
+
+
+def _reading(record: SessionRecord) -> dict[str, Any]:
+    agents = {node.handoff_id: node.agent for node in record.tree.nodes}
+    made: dict[str, list[dict[str, Any]]] = {"handoffs": [], "delegations": [], "refused": []}
+    for node in record.tree.nodes:
+        way = {"from": node.source, "to": node.agent}
+        if node.outcome is State.REFUSED:
+            made["refused"].append(way)
+        elif node.via is HandoffKind.TRANSFER:
+            made["handoffs"].append({**way, "evidence": "event", "confidence": "high"})
+        elif node.depth:
+            made["delegations"].append(way)
+    tools, tokens = [], Counter({"input": 0, "output": 0})
+    for event in record.events:
+        payload, agent = event.payload, agents.get(event.handoff_id or "", "")
+        if isinstance(payload, ModelReplied):
+            tokens.update(input=payload.input_tokens, output=payload.output_tokens)
+        elif isinstance(payload, ToolReturned | ToolDenied):
+            ok = isinstance(payload, ToolReturned) and not payload.error
+            tools.append({"agent": agent, "tool": payload.tool, "ok": ok})
+    acted = {n.agent for n in record.tree.nodes if n.outcome is not State.REFUSED}
+    return {
+        **made,
+        "agents": sorted(acted),
+        "tool_calls": tools,
+        "tokens": tokens,
+        "status": record.tree.outcome.value,
+    }
+
+
+_WORST_FIRST: Mapping[str, int] = {
+    status: place
+    for place, status in enumerate(
+        (
+            Status.ERROR,
+            Status.LIMIT_REACHED,
+            State.INTERRUPTED,
+            State.INCOMPLETE,
+            State.CANCELLED,
+            Status.NEEDS_INPUT,
+            State.UNKNOWN,
+            Status.NOT_FOUND,
+            Status.OK,
+        )
+    )
+}
+
+
+def _worst(statuses: list[str]) -> str:
+    return min(statuses, key=lambda word: _WORST_FIRST.get(word, 0), default=State.UNKNOWN.value)

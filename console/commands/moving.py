@@ -1,0 +1,1 @@
+"""Sessions out of a store, into it, and gone from it."""
