@@ -1,6 +1,7 @@
 """Numbers what happens, redacts it, and hands it to the sink."""
 
 import dataclasses
+import json
 from typing import Any, NamedTuple
 
 from handoff_console.runtime.canonical import canonical_text, digest
@@ -63,14 +64,14 @@ class Recorder:
 
     def keep(self, value: Any) -> Kept:
         """Keep a JSON value as a body; the same value is kept once."""
-        return self.keep_text(canonical_text(value), value)
+        return self.keep_text(canonical_text(value))
 
-    def keep_text(self, text: str, value: Any) -> Kept:
+    def keep_text(self, text: str) -> Kept:
         """Keep a body whose canonical text is known already."""
         body = text.encode()
         size = len(body)
         if self.redaction.may_hold(text):
-            body = canonical_text(self.redaction.clean(value)).encode()
+            body = self._cleaned(text).encode()
         name = digest(body, self._key)
         self._sink.keep(name, body, self.session_id)
         return Kept(name, size)
@@ -83,7 +84,10 @@ class Recorder:
 
     def hash_of(self, value: Any) -> str:
         """Return a value's keyed digest without keeping the value."""
-        return digest(canonical_text(self.redaction.clean(value)).encode(), self._key)
+        text = canonical_text(value)
+        if self.redaction.may_hold(text):
+            text = self._cleaned(text)
+        return digest(text.encode(), self._key)
 
     def commit(self, *, synced: bool = False) -> None:
         """Make all of it durable. Called before anything is waited for."""
@@ -92,6 +96,10 @@ class Recorder:
     def elapsed(self) -> float:
         """Return the seconds since the session started."""
         return round(self.clock.elapsed() - self._started, 6)
+
+    def _cleaned(self, text: str) -> str:
+        # Read back from its JSON: inside a model or a set nothing would be found.
+        return canonical_text(self.redaction.clean(json.loads(text)))
 
     def _redacted(self, payload: Payload) -> Payload:
         texts = []

@@ -205,7 +205,7 @@ class _Session:
             self._scope,
             UserMessageReceived(
                 message=body.digest,
-                preview=text[:PREVIEW_CHARACTERS],
+                preview=self._preview(text),
                 trace_id=digest(str(self._scope.request_id).encode(), b""),
                 pool_tokens=flow.pool_tokens,
                 finish_floor_tokens=flow.finish_floor_tokens,
@@ -216,6 +216,11 @@ class _Session:
                 max_cost=flow.max_cost,
             ),
         )
+
+    def _preview(self, text: str) -> str:
+        # Redacted before it is cut: half a secret is recognised by nobody.
+        beginning = text[: 10 * PREVIEW_CHARACTERS]
+        return self._recorder.redaction.clean_text(beginning)[:PREVIEW_CHARACTERS]
 
     def _close(self, delegations: Delegations, end: End | None) -> None:
         result = end.result if end else None
