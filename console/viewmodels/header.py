@@ -173,7 +173,7 @@ def _is_handoff(node: HandoffNode) -> bool:
 def _counts(nodes: Sequence[HandoffNode]) -> str:
     handoffs = [node for node in nodes if _is_handoff(node)]
     refused = sum(node.outcome is State.REFUSED for node in handoffs)
-    made = [node for node in handoffs if node.outcome is not State.REFUSED]
+    made = [n for n in handoffs if n.outcome is not State.REFUSED and n.attempt == 1]
     transfers = sum(node.via is HandoffKind.TRANSFER for node in made)
     retries = sum(node.attempt > 1 for node in nodes)
     said = [

@@ -60,6 +60,8 @@ class FactLine:
     """`kept`, `changed`, `dropped`, `withheld` or `added`."""
     before: str
     after: str
+    is_claimed: bool
+    """Only the sender says so; nothing confirms it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,7 +213,13 @@ def _packet(change: PacketChange | None) -> PacketView | None:
     if change is None:
         return None
     facts = tuple(
-        FactLine(one_line(fact.name, 60), fact.fate.value, _shown(fact.before), _shown(fact.after))
+        FactLine(
+            name=one_line(fact.name, 60),
+            fate=fact.fate.value,
+            before=_shown(fact.before),
+            after=_shown(fact.after),
+            is_claimed=fact.is_claimed,
+        )
         for fact in change.facts
     )
     goal, summary = (str(change.packet.get(name, "")) for name in ("goal", "summary"))

@@ -49,7 +49,7 @@ class TreeRow:
     note: str = ""
     """A word or two beside the agent: an attempt, a transfer, a limit, a refusal."""
     mark: str = ""
-    """`cause` for the handoff of the verdict, `problem` for those of other findings."""
+    """`cause` for the handoff of the verdict, `problem` for others that findings rest on."""
     charges: tuple[tuple[int, int], ...] = ()
     """(seq, tokens so far) after each charge, by seq."""
     label: str = ""
@@ -90,7 +90,7 @@ def tree_rows(
     ends = [node.closed_seconds or node.requested_seconds for node in tree.nodes]
     total = max(total_seconds or 0.0, *ends, 1e-9) if ends else 1.0
     charges = _charges(ledgers)
-    marks = _marks(findings, verdict)
+    marks = _marks(tree.nodes, findings, verdict)
     below = _below(tree.nodes)
     return tuple(
         _row(node, total, charges.get(node.handoff_id, ()), marks.get(node.handoff_id, ""), under)
@@ -166,11 +166,17 @@ def _charges(ledgers: Iterable[Ledger]) -> Mapping[str, tuple[tuple[int, int], .
     return {handoff_id: tuple(charges) for handoff_id, charges in found.items()}
 
 
-def _marks(findings: Iterable[Finding], verdict: Verdict | None) -> Mapping[str, str]:
+def _marks(
+    nodes: Sequence[HandoffNode], findings: Iterable[Finding], verdict: Verdict | None
+) -> Mapping[str, str]:
+    """Return the mark of each handoff that a finding names, or whose beginning or end shows it."""
+    serious = [finding for finding in findings if finding.severity is not Severity.INFO]
+    named = {finding.handoff_id for finding in serious}
+    seqs = {evidence.seq for finding in serious for evidence in finding.evidence}
     marks = {
-        finding.handoff_id: "problem"
-        for finding in findings
-        if finding.handoff_id is not None and finding.severity is not Severity.INFO
+        node.handoff_id: "problem"
+        for node in nodes
+        if node.handoff_id in named or node.first_seq in seqs or node.closed_seq in seqs
     }
     if verdict and verdict.handoff_id in marks:
         marks[verdict.handoff_id] = "cause"

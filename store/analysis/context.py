@@ -75,6 +75,8 @@ class FactChange:
     """None when the sender did not have it in its own packet."""
     after: Any
     """None when it did not go along."""
+    is_claimed: bool = False
+    """Only the sender says so; nothing that the host knows confirms it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,9 +216,13 @@ def packet_change(events: Iterable[Event], handoff_id: str, body: Body) -> Packe
     packet = read_fields(body, here.packet)
     before = _given(opened.get(here.continues), asked.get(here.continues), body)
     after = _facts(packet)
-    names = sorted({*before, *after, *here.withheld})
+    claimed = _mapping(packet.get("claimed")).keys() - _mapping(packet.get("facts")).keys()
     return PacketChange(
-        packet, tuple(_change(name, before, after, here.withheld) for name in names)
+        packet,
+        tuple(
+            _change(name, before, after, here.withheld, is_claimed=name in claimed)
+            for name in sorted({*before, *after, *here.withheld})
+        ),
     )
 
 
@@ -225,17 +231,24 @@ def _given(
 ) -> Mapping[str, Any]:
     if opened is not None and opened.packet is not None:
         return _facts(read_fields(body, opened.packet))
-    inputs = read_fields(body, asked.request).get("inputs") if asked else None
-    return inputs if isinstance(inputs, Mapping) else {}
+    return _mapping(read_fields(body, asked.request).get("inputs")) if asked else {}
 
 
 def _facts(packet: Mapping[str, Any]) -> Mapping[str, Any]:
-    facts = packet.get("facts")
-    return facts if isinstance(facts, Mapping) else {}
+    return {**_mapping(packet.get("claimed")), **_mapping(packet.get("facts"))}
+
+
+def _mapping(value: Any) -> Mapping[str, Any]:
+    return value if isinstance(value, Mapping) else {}
 
 
 def _change(
-    name: str, before: Mapping[str, Any], after: Mapping[str, Any], withheld: tuple[str, ...]
+    name: str,
+    before: Mapping[str, Any],
+    after: Mapping[str, Any],
+    withheld: tuple[str, ...],
+    *,
+    is_claimed: bool,
 ) -> FactChange:
     if name in withheld and name not in after:
         fate = Fate.WITHHELD
@@ -245,7 +258,7 @@ def _change(
         fate = Fate.ADDED
     else:
         fate = Fate.KEPT if before[name] == after[name] else Fate.CHANGED
-    return FactChange(name, fate, before.get(name), after.get(name))
+    return FactChange(name, fate, before.get(name), after.get(name), is_claimed)
 
 
 def _text(value: Any) -> str:

@@ -70,6 +70,11 @@ def as_name(text: str) -> str:
     return one_line(text, 40)
 
 
+def ended(text: str) -> str:
+    """Return recorded text as the end of a sentence, with a full stop where it has no end."""
+    return text if text.endswith((".", "?", "!", "…")) else f"{text}."
+
+
 def listed(names: list[str], limit: int = 3) -> str:
     """Return names as the middle of a sentence: `a`, `a and b`, `a, b and 3 more`."""
     names = [as_name(name) for name in names]

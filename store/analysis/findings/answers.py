@@ -6,18 +6,19 @@ Source: S0, steps 2 and 3.
 from collections import defaultdict
 from collections.abc import Iterable
 
-from handoff_console.runtime.contract import Status
+from handoff_console.runtime.contract import State, Status
 from handoff_console.runtime.events import (
     Event,
     InputRequested,
     ModelReplied,
     OutputRejected,
     StateSet,
+    ToolDenied,
 )
 from handoff_console.store.analysis.findings.finding import Evidence, Finding, Severity
 from handoff_console.store.analysis.findings.record import FAILED, Record
 from handoff_console.store.analysis.nodes import HandoffNode
-from handoff_console.store.analysis.plain_text import as_name, one_line
+from handoff_console.store.analysis.plain_text import as_name, ended, one_line
 
 
 def output_rejected_twice(record: Record) -> Iterable[Finding]:
@@ -39,7 +40,7 @@ def output_rejected_twice(record: Record) -> Iterable[Finding]:
             evidence=tuple(Evidence(e.seq, one_line(r.problem, 160)) for e, r in rejections),
             sentence=(
                 f"{as_name(agent)} answered {times} in a form that cannot be used: "
-                f"{one_line(rejections[-1][1].problem, 120).rstrip('.')}."
+                f"{ended(one_line(rejections[-1][1].problem, 120))}"
             ),
             advice=(
                 f"Show the shape of the answer in the prompt of {as_name(agent)}, or ask it "
@@ -66,23 +67,22 @@ def model_failed(record: Record) -> Iterable[Finding]:
             evidence=tuple(Evidence(e.seq, one_line(r.error, 160)) for e, r in replies),
             sentence=(
                 f"The model of {as_name(agent)} could not answer: "
-                f"{one_line(replies[-1][1].error, 120).rstrip('.')}."
+                f"{ended(one_line(replies[-1][1].error, 120))}"
             ),
             advice="Check that the model is reachable and what it was sent; then run it again.",
         )
 
 
 def handoff_failed(record: Record) -> Iterable[Finding]:
-    """A handoff that ended in an error of its own: nothing below it failed before."""
-    explained = {e.handoff_id for e, r in record.of(OutputRejected) if r.final}
-    explained |= {e.handoff_id for e, r in record.of(ModelReplied) if r.error}
+    """A handoff that ended in an error which no other rule and no handoff below it explains."""
+    explained = _explained(record)
     for node in record.tree.nodes:
         if node.outcome is not Status.ERROR or node.handoff_id in explained:
             continue
         if node.handoff_id not in record.closings or _failed_below(record, node):
             continue
         event, closed = record.closings[node.handoff_id]
-        notes = one_line(closed.notes, 120).rstrip(".")
+        notes = one_line(closed.notes, 120)
         yield Finding(
             code="handoff_failed",
             severity=_unless_made_good(record, node),
@@ -90,7 +90,7 @@ def handoff_failed(record: Record) -> Iterable[Finding]:
             agent=node.agent,
             turn=node.turn,
             evidence=(Evidence(event.seq, notes or "closed with status error"),),
-            sentence=f"{as_name(node.agent)} failed{': ' if notes else ''}{notes}.",
+            sentence=f"{as_name(node.agent)} failed{': ' if notes else ''}{ended(notes)}",
             advice=f"Step through {node.handoff_id}: its last tool call or answer says why.",
         )
 
@@ -147,6 +147,19 @@ def _unless_made_good(record: Record, node: HandoffNode | None) -> Severity:
     if node is not None and not record.failed(node.turn):
         return Severity.WARNING
     return Severity.ERROR
+
+
+def _explained(record: Record) -> set[str | None]:
+    """Return the handoffs whose errors other rules speak of."""
+    explained = {
+        event.handoff_id for event, rejected in record.of(OutputRejected) if rejected.final
+    }
+    explained |= {event.handoff_id for event, replied in record.of(ModelReplied) if replied.error}
+    explained |= {event.handoff_id for event, denied in record.of(ToolDenied)}
+    for node in record.tree.nodes:
+        if node.outcome is State.REFUSED and (asker := record.asker(node)) is not None:
+            explained.add(asker.handoff_id)
+    return explained
 
 
 def _failed_below(record: Record, node: HandoffNode) -> bool:

@@ -7,6 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+from handoff_console.runtime.contract import HandoffKind
 from handoff_console.runtime.events import BudgetOverdrawn, Event, HandoffClosed, HandoffRejected
 from handoff_console.store.analysis.budget import Entry, Ledger, LedgerRow, refused_by_pool
 from handoff_console.store.analysis.findings.finding import Evidence, Finding, Severity
@@ -63,8 +64,9 @@ def _starved(record: Record, turn: int, events: Sequence[Event], ledger: Ledger 
     refused = isinstance(first.payload, HandoffRejected)
     agent = (node.source if refused else node.agent) if node else ""
     what = f"{as_name(agent)} had to stop"
-    if refused:
-        what = f"{as_name(agent)} could not hand off to {as_name(node.agent if node else '')}"
+    if refused and node is not None:
+        verb = "call" if node.via is HandoffKind.CALL else "hand off to"
+        what = f"{as_name(agent)} could not {verb} {as_name(node.agent)}"
     shortage = _shortage(record, what, first, node, ledger)
     others = len(events) - 1
     more = f", and {others} more request{'s' if others > 1 else ''} met the same" if others else ""
@@ -103,9 +105,11 @@ def _shortage(
     advice = "Raise pool_tokens of the flow."
     if taker is not None:
         advice = f"Raise pool_tokens of the flow, or lower what is taken from it: {_took(taker)}."
+    floor = ledger.finish_floor_tokens if node and node.via is HandoffKind.CALL else 0
+    kept = f" ({floor:,} of them kept for the answer)" if 0 < floor <= last.free else ""
     return _Shortage(
         f"The pool ran dry: {what} when {max(last.free, 0):,} of {ledger.total_tokens:,} tokens "
-        f"were free and {last.open:,} reserved",
+        f"were free{kept} and {last.open:,} reserved",
         advice,
         taker,
     )

@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from handoff_console.runtime.contract import State, Status
+from handoff_console.runtime.contract import HandoffKind, State, Status
 from handoff_console.runtime.events import InputRequested
 from handoff_console.store.analysis.findings.finding import Finding, Severity
 from handoff_console.store.analysis.findings.record import Record
 from handoff_console.store.analysis.nodes import HandoffNode
-from handoff_console.store.analysis.plain_text import as_name, one_line
+from handoff_console.store.analysis.plain_text import as_name, ended, one_line
 
 _CAUSES_FIRST = (
     "ping_pong", "recursion_refused", "late_tool_result", "output_rejected_twice", "model_failed",
@@ -84,7 +84,13 @@ def _unfinished(record: Record, last: HandoffNode) -> Verdict:
 
 def _how_it_came_out(record: Record, last: HandoffNode) -> str:
     name = as_name(last.agent)
-    called = sum(node.depth > 0 and node.turn == last.turn for node in record.tree.nodes)
+    called = sum(
+        node.depth > 0
+        and node.turn == last.turn
+        and node.attempt == 1
+        and node.via is HandoffKind.CALL
+        for node in record.tree.nodes
+    )
     ways = []
     if last.hop:
         ways.append(f"after {last.hop} transfer{'s' if last.hop > 1 else ''}")
@@ -97,6 +103,9 @@ def _how_it_came_out(record: Record, last: HandoffNode) -> str:
         case Status.NOT_FOUND:
             return f"{name} found nothing{way}, and that is the answer."
         case Status.NEEDS_INPUT:
-            return f"{name} needs a value from the user to go on."
+            _, closed = record.closings[last.handoff_id]
+            missing = one_line(closed.notes, 120)
+            after = f": {ended(missing)}" if missing else " to go on."
+            return f"{name} needs a value from the user{after}"
         case _:
             return f"{name} ended with {last.outcome}{way}."

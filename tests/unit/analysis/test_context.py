@@ -122,6 +122,16 @@ def test_facts_that_stayed_behind_on_purpose_are_told_from_dropped_ones():
     ]
 
 
+def test_what_only_the_sender_says_is_told_from_facts():
+    log = Log().user("Help")
+    packet = {"facts": {"order": 1}, "claimed": {"order": 1, "amount": 20}}
+    log.transfer(log.root("triage"), "billing", packet=packet)
+
+    change = packet_change(log.events, "h2", log.body)
+    assert change is not None
+    assert [(f.name, f.is_claimed) for f in change.facts] == [("amount", True), ("order", False)]
+
+
 def test_a_call_has_no_packet():
     log = Log().user("Help")
     log.call(log.root("supervisor"), "billing")

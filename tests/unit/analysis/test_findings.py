@@ -218,8 +218,8 @@ def test_an_empty_pool_names_who_went_without_and_who_took_it():
     finding = only(log, "starved_pool")
 
     assert finding.sentence == (
-        "The pool ran dry: supervisor could not hand off to account when 2,500 of 10,000 tokens "
-        "were free and 7,000 reserved, and 1 more request met the same."
+        "The pool ran dry: supervisor could not call account when 2,500 of 10,000 tokens were free "
+        "(1,000 of them kept for the answer) and 7,000 reserved, and 1 more request met the same."
     )
     assert finding.advice == (
         "Raise pool_tokens of the flow, or lower what is taken from it: billing reserved 7,000 "
@@ -245,7 +245,7 @@ def test_a_caller_whose_own_grant_is_too_small_is_not_told_that_the_pool_is_empt
 
     finding = only(log, "starved_pool")
     assert finding.sentence == (
-        "supervisor could not hand off to search: of its own grant of 8,000 tokens 3,000 were left."
+        "supervisor could not call search: of its own grant of 8,000 tokens 3,000 were left."
     )
     assert finding.advice.startswith("Raise max_tokens of the edge to supervisor")
 

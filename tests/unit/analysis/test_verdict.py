@@ -66,8 +66,11 @@ def test_not_found_is_an_answer():
 def test_needs_input_is_said_plainly():
     log = Log().user("Help")
     log.close(log.root("orders"), "needs_input").end("needs_input")
-
     assert judged(log).sentence == "orders needs a value from the user to go on."
+
+    log = Log().user("Help")
+    log.close(log.root("orders"), "needs_input", notes="which order?").end("needs_input")
+    assert judged(log).sentence == "orders needs a value from the user: which order?"
 
 
 def test_a_running_session_says_who_is_at_work():

@@ -39,7 +39,7 @@ def test_every_row_says_who_what_and_how_it_ended():
 
     assert [(r.depth, r.agent, r.outcome, r.note, r.mark) for r in rows] == [
         (0, "triage", "transferred", "", ""),
-        (0, "supervisor", "ok", "transfer 1", ""),
+        (0, "supervisor", "ok", "transfer 1", "problem"),
         (1, "billing", "limit_reached", "steps", "cause"),
         (2, "ledger", "refused", "pool empty", "problem"),
     ]
