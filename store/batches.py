@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from handoff_console.runtime.contract import State
 from handoff_console.store.transactions import transaction
+from handoff_console.store.views import SESSIONS_SQL
 from handoff_console.store.words import storable
 
 _UNFINISHED = f"('{State.RUNNING}', '{State.WAITING}')"
@@ -78,7 +79,7 @@ def done_lines(db: sqlite3.Connection, batch: int) -> set[int]:
     """
     rows = db.execute(
         "select item.line from batch_items item"
-        " left join sessions summary on summary.session = item.session"
+        f" left join ({SESSIONS_SQL}) summary on summary.session = item.session"
         " where item.batch = ? and (item.problem <> '' or"
         f" (summary.session is not null and summary.outcome not in {_WITHOUT_RESULT}))",
         (batch,),
@@ -90,7 +91,7 @@ def unfinished_sessions(db: sqlite3.Connection, batch: int) -> list[str]:
     """Return the sessions of a batch that are not closed: running now, or interrupted."""
     rows = db.execute(
         "select k.session_id from batch_items item join session_keys k on k.session = item.session"
-        " join sessions summary on summary.session = item.session"
+        f" join ({SESSIONS_SQL}) summary on summary.session = item.session"
         f" where item.batch = ? and summary.outcome in {_UNFINISHED} order by item.line",
         (batch,),
     )
@@ -101,7 +102,7 @@ def outcome_counts(db: sqlite3.Connection, batch: int) -> dict[str, int]:
     """Return how many of a batch's lines that are done had each outcome, most first."""
     rows = db.execute(
         "select summary.outcome, count(*) from batch_items item"
-        " join sessions summary on summary.session = item.session"
+        f" join ({SESSIONS_SQL}) summary on summary.session = item.session"
         f" where item.batch = ? and summary.outcome not in {_WITHOUT_RESULT}"
         " group by summary.outcome order by count(*) desc, summary.outcome",
         (batch,),

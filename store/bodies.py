@@ -1,7 +1,7 @@
 """Writing what was said: each body once, and which session it belongs to."""
 
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from handoff_console.store.errors import StoreDamaged
@@ -10,14 +10,13 @@ KEYS_REMEMBERED = 20_000
 """Digests whose row is known without asking; about 3 MB."""
 
 
-class KeptBody(NamedTuple):
-    """A body on its way into the store."""
+class References(NamedTuple):
+    """The bodies that a session names for the first time in this transaction."""
 
-    session: int
-    digest: str
-    """32 hexadecimal digits."""
-    content: bytes
-    """Canonical JSON."""
+    key: int
+    """Of the row: the session's number * 2^32 + which such row of the session it is, from 0."""
+    digests: Sequence[str]
+    """32 hexadecimal digits each."""
 
 
 class BodyWriter:
@@ -31,8 +30,12 @@ class BodyWriter:
         """Ask the store again from here on: bodies were deleted, or a transaction was given up."""
         self._keys.clear()
 
-    def write(self, kept: Sequence[KeptBody]) -> None:
-        """Insert the bodies that are new, and note for each which session it belongs to.
+    def write(self, contents: Mapping[str, bytes], references: Iterable[References]) -> None:
+        """Insert the bodies that are new, and note which session each belongs to.
+
+        Args:
+            contents: Bodies by digest, as canonical JSON; every digest of `references` is in it.
+            references: One for each session that names some.
 
         Raises:
             StoreDamaged: A digest stands for other content in the store, which only a file that
@@ -41,12 +44,15 @@ class BodyWriter:
         keys = self._keys
         if len(keys) > KEYS_REMEMBERED:
             keys.clear()
-        unknown = {body.digest: body.content for body in kept if body.digest not in keys}
+        unknown = {digest: text for digest, text in contents.items() if digest not in keys}
         if unknown:
             self._insert(unknown)
         self._cursor.executemany(
-            "insert or ignore into body_refs values (?, ?)",
-            [(body.session, keys[body.digest]) for body in kept],
+            "insert into body_refs values (?, ?)",
+            [
+                (key, f"[{','.join([str(keys[digest]) for digest in digests])}]")
+                for key, digests in references
+            ],
         )
 
     def _insert(self, unknown: dict[str, bytes]) -> None:

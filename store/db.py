@@ -31,6 +31,9 @@ from handoff_console.store.schema import APPLICATION_ID, VERSION, migrate
 BUSY_SECONDS = 10.0
 """How long a connection waits for a lock that another process holds."""
 
+CHECKPOINT_PAGES = 4_000
+"""How long the log may get (16 MB) before it is folded in, which syncs the disk twice."""
+
 _NEEDED_SQLITE = (3, 38, 0)  # `->>` in views; STRICT tables came before it
 _HEADER = b"SQLite format 3\0"
 
@@ -148,6 +151,7 @@ def _prepare(db: sqlite3.Connection, path: Path, *, create: bool) -> None:
     db.execute("pragma synchronous = normal")
     db.execute("pragma fullfsync = on")
     db.execute("pragma secure_delete = on")
+    db.execute(f"pragma wal_autocheckpoint = {CHECKPOINT_PAGES}")
     if version < VERSION:
         if version:
             _back_up(db, path, version)

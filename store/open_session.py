@@ -5,16 +5,9 @@ import sqlite3
 from collections.abc import Mapping
 from typing import Any
 
-from handoff_console.runtime.events import (
-    ApprovalDecided,
-    ApprovalRequested,
-    Event,
-    InputGiven,
-    InputRequested,
-    SessionClosed,
-    UserMessageReceived,
-    payload_text,
-)
+from handoff_console.runtime.events import Event, SessionClosed, payload_text
+from handoff_console.store import reader
+from handoff_console.store.bodies import References
 from handoff_console.store.errors import WriteFailed
 from handoff_console.store.words import storable
 
@@ -24,9 +17,8 @@ EVENTS_KEPT = 2_000
 DIGESTS_REMEMBERED = 20_000
 """Of a session, so that a body said again costs nothing."""
 
-_CHANGES_THE_LINE = frozenset(
-    (UserMessageReceived, InputRequested, InputGiven, ApprovalRequested, ApprovalDecided)
-)
+BYTES_KEPT = 64 * 1024
+"""Of the bodies of a session, in memory; the others are read back when they are needed."""
 
 
 class OpenSession:
@@ -38,9 +30,11 @@ class OpenSession:
         "continued",
         "digests",
         "events",
+        "fresh_digests",
+        "kept_bodies",
+        "kept_bytes",
         "key",
-        "line_changed",
-        "line_written_at",
+        "references",
         "requests",
         "requests_changed",
         "rows",
@@ -52,18 +46,22 @@ class OpenSession:
         self.key: int | None = None
         """Its number in the store; None before its first commit."""
         self.continued = False
-        """It was in the store before this sink met it."""
+        """It was in the store before this sink met it, and nothing has been added yet."""
         self.rows: list[tuple[Any, ...]] = []
-        """Events that are not written yet, without the session's number."""
+        """Events that are not written yet: seq in place of their key."""
         self.events: list[Event] | None = []
         """All of them; None when they are too many, or when others wrote the first of them."""
         self.digests: set[str] = set()
+        self.fresh_digests: list[str] = []
+        """Of bodies that it names since the last commit."""
+        self.references = 0
+        """Rows that list its bodies."""
+        self.kept_bodies: dict[str, bytes] = {}
+        self.kept_bytes = 0
         self.requests: dict[str, int] = {}
         self.requests_changed = False
         self.batch_line: tuple[int, int] | None = None
         self.closes = False
-        self.line_changed = False
-        self.line_written_at: float | None = None
 
     @classmethod
     def meet(cls, db: sqlite3.Connection, session_id: str) -> "OpenSession":
@@ -83,6 +81,7 @@ class OpenSession:
         if row is not None:
             session.key, session.continued, session.events = row[0], True, None
             session.requests = {name: place for place, name in enumerate(json.loads(row[1]), 1)}
+            session.references = reader.reference_count(db, row[0])
         return session
 
     def add(self, event: Event, kind: int | str) -> None:
@@ -105,35 +104,41 @@ class OpenSession:
                 payload_text(payload),
             )
         )
-        made = type(payload)
-        if made is SessionClosed:
-            self.closes = True
-        elif made in _CHANGES_THE_LINE:
-            self.line_changed, self.closes = True, False
+        self.closes = type(payload) is SessionClosed
         if self.events is not None:
             self.events.append(event)
             if len(self.events) > EVENTS_KEPT:
                 self.events = None
 
-    def first_mention(self, digest: str) -> bool:
-        """Say whether a body is new to this session, as far as is remembered."""
+    def add_body(self, digest: str, body: bytes) -> bool:
+        """Take a body over; False when this session has named it before, as far as it remembers."""
         if digest in self.digests:
             return False
         if len(self.digests) >= DIGESTS_REMEMBERED:
             self.digests.clear()
         self.digests.add(digest)
+        self.fresh_digests.append(digest)
+        if self.kept_bytes + len(body) <= BYTES_KEPT:
+            self.kept_bytes += len(body)
+            self.kept_bodies[digest] = body
         return True
 
     def number_kinds(self, kinds: Mapping[str, int]) -> None:
         """Put the numbers of kinds in place of names that had none when the event was taken."""
         self.rows = [(*row[:9], kinds.get(row[9], row[9]), *row[10:]) for row in self.rows]
 
+    def fresh_references(self, key: int) -> References:
+        """Return the row that lists the bodies named since the last commit."""
+        return References((key << 32) + self.references, self.fresh_digests)
+
     def written(self) -> None:
         """Forget what is in the store now."""
+        if self.fresh_digests:
+            self.references += 1
+            self.fresh_digests.clear()
         self.rows.clear()
-        self.requests_changed = False
+        self.requests_changed = self.continued = False
         self.batch_line = None
-        self.line_changed = False
 
     def _number(self, request_id: str) -> int:
         number = self.requests[request_id] = len(self.requests) + 1

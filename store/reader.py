@@ -111,6 +111,21 @@ def load_events(
     return [_event(session_id, requests, row) for row in db.execute(sql, values)]
 
 
+def has_session(db: sqlite3.Connection, session: int) -> bool:
+    """Say whether a session of this number is in the store."""
+    row = db.execute("select 1 from session_keys where session = ?", (session,)).fetchone()
+    return row is not None
+
+
+def reference_count(db: sqlite3.Connection, session: int) -> int:
+    """Return how many rows list the bodies of a session."""
+    row = db.execute(
+        "select count(*) from body_refs where ref >= ? and ref < ?",
+        (session << 32, (session + 1) << 32),
+    ).fetchone()
+    return int(row[0])
+
+
 def _requests(db: sqlite3.Connection, session: int) -> dict[int | None, str | None]:
     """Return the ids that a session's events count into; None stands for no request."""
     row = db.execute("select requests from session_keys where session = ?", (session,)).fetchone()

@@ -14,6 +14,7 @@ import time
 from collections.abc import Callable
 
 from handoff_console.runtime.events import KINDS
+from handoff_console.store.views import OPEN_SESSIONS_SQL, SESSIONS_SQL, handoffs_sql
 
 APPLICATION_ID = 0x48414E44
 """`HAND`: tells a store from every other SQLite file."""
@@ -43,8 +44,9 @@ def m001_meta(db: sqlite3.Connection) -> None:
 def m002_events(db: sqlite3.Connection) -> None:
     """The truth: sessions' ids, and what happened in them.
 
-    The key of an event is its session's number * 2^32 + seq: measured beside `without rowid` with
-    the key (session, seq), it writes a third fewer pages.
+    The key of an event is its session's number * 2^32 + seq, so that a session lies in one piece
+    and grows at its end: measured beside `without rowid` with the key (session, seq) and an index
+    by handoff, it writes half the pages. Ask for a session by the range of its keys.
 
     Times are whole microseconds. `kinds` and the requests of a session (a JSON list, which events
     count into from 1) hold texts that would otherwise stand in every row. `imported_from` is the
@@ -79,11 +81,15 @@ def m002_events(db: sqlite3.Connection) -> None:
             payload text not null
         ) strict
     """)
-    db.execute("create index events_by_handoff on events (session, handoff_id, kind)")
 
 
 def m003_bodies(db: sqlite3.Connection) -> None:
-    """The truth: what was said, each text once, and which sessions it belongs to."""
+    """The truth: what was said, each text once, and which sessions it belongs to.
+
+    A row of `body_refs` lists the bodies that one transaction of a session named first (its key is
+    made like an event's). That is a tenth of the work of a row for each, and deleting, which has to
+    look through all lists, is rare.
+    """
     db.execute("""
         create table bodies (
             body integer primary key,
@@ -93,20 +99,18 @@ def m003_bodies(db: sqlite3.Connection) -> None:
     """)
     db.execute("""
         create table body_refs (
-            session integer not null references session_keys,
-            body integer not null references bodies,
-            primary key (session, body)
-        ) strict, without rowid
+            ref integer primary key,
+            session integer generated always as (ref >> 32) virtual,
+            bodies text not null
+        ) strict
     """)
 
 
 def m004_summary(db: sqlite3.Connection) -> None:
-    """Derived: a line a session for the inbox, its findings, and the words it can be found by.
+    """Derived: a line for each closed session, its findings, and the words it can be found by.
 
-    A session that is not closed has a line too, written when it began and refreshed as it goes on.
-    `severity` is the inbox's order: 0 for `error` to 4 for `ok`. The full-text index keeps no text:
-    `indexed_seq` says up to which event of the session its words came from: 0, none yet; null, it
-    closed and waits for its turn.
+    `severity` is the inbox's order: 0 for `error` to 4 for `ok`. `closed_seq` is the last event
+    that the line and the words take into account. The full-text index keeps no text of its own.
     """
     db.execute("""
         create table session_summary (
@@ -132,16 +136,13 @@ def m004_summary(db: sqlite3.Connection) -> None:
             duration_us integer not null,
             agents text not null,
             metadata text not null,
-            rules_version integer not null,
-            indexed_seq integer default 0
+            closed_seq integer not null,
+            rules_version integer not null
         ) strict
     """)
     db.execute("""
         create index summary_failed_first
         on session_summary (severity, started_at_us desc, session desc)
-    """)
-    db.execute("""
-        create index summary_not_indexed on session_summary (session) where indexed_seq is null
     """)
     db.execute("""
         create table findings (
@@ -155,7 +156,6 @@ def m004_summary(db: sqlite3.Connection) -> None:
             sentence text not null,
             advice text not null,
             evidence text not null,
-            rules_version integer not null,
             primary key (session, number)
         ) strict, without rowid
     """)
@@ -212,64 +212,22 @@ def m007_handoffs_view(db: sqlite3.Connection) -> None:
     Refused and still open handoffs are there too. `outcome` is the result's status, or `refused`,
     `transferred`, `cancelled`, `running`.
     """
-    db.execute("""
-        create view handoffs as
-        select keys.session_id, asked.session, asked.seq, asked.at_us, asked.turn, asked.handoff_id,
-               asked.parent_id, asked.path, asked.attempt,
-               asked.payload ->> 'source' as source,
-               asked.payload ->> 'target' as target,
-               asked.payload ->> 'via' as via,
-               asked.payload ->> 'reason' as reason,
-               case when ended.seq is not null then
-                    coalesce(ended.payload ->> 'status', ended.payload ->> 'ended_by')
-                    when denied.seq is not null then 'refused'
-                    else 'running' end as outcome,
-               ended.payload ->> 'ended_by' as ended_by,
-               ended.payload ->> 'reason' as limit_reason,
-               denied.payload ->> 'rule' as refused_by,
-               opened.payload ->> 'depth' as depth,
-               opened.payload ->> 'hop' as hop,
-               opened.payload ->> 'grant_tokens' as grant_tokens,
-               ended.payload ->> 'steps_used' as steps_used,
-               ended.payload ->> 'tokens_used' as tokens_used,
-               ended.payload ->> 'cost' as cost,
-               ended.payload ->> 'duration_seconds' as duration_seconds,
-               asked.payload ->> 'inputs_hash' as inputs_hash,
-               asked.payload ->> 'continues' as continues,
-               asked.payload ->> 'follows' as follows,
-               ended.payload ->> 'transferred_to' as transferred_to,
-               opened.seq as opened_seq,
-               ended.seq as closed_seq
-        from events asked
-        join session_keys keys on keys.session = asked.session
-        left join events denied on denied.session = asked.session
-             and denied.handoff_id = asked.handoff_id
-             and denied.kind = (select kind from kinds where name = 'handoff_rejected')
-        left join events opened on opened.session = asked.session
-             and opened.handoff_id = asked.handoff_id
-             and opened.kind = (select kind from kinds where name = 'handoff_opened')
-        left join events ended on ended.session = asked.session
-             and ended.handoff_id = asked.handoff_id
-             and ended.kind = (select kind from kinds where name = 'handoff_closed')
-        where asked.kind = (select kind from kinds where name = 'handoff_requested')
-    """)
+    db.execute(
+        "create view handoffs as select keys.session_id, made.*"
+        f" from ({handoffs_sql()}) made join session_keys keys using (session)"
+    )
 
 
 def m008_sessions_view(db: sqlite3.Connection) -> None:
-    """Derived: one row per session, its summary and when something was last heard of it.
+    """Derived: one row per session, whether it has a line or not.
 
-    Whether a `running` one still runs depends on its process and is judged when it is read.
+    `open_sessions` reads those without a line from their events: sessions that run, wait or were
+    interrupted, and for half a second those that have just closed. It says `running` of all that
+    are not closed; which of them are interrupted depends on their process and is judged by whoever
+    reads it.
     """
-    db.execute("""
-        create view sessions as
-        select keys.session_id, keys.imported_from, summary.*,
-               last.at_us as last_at_us, last.seq as last_seq
-        from session_summary summary
-        join session_keys keys on keys.session = summary.session
-        left join events last on last.event =
-             (select max(event) from events
-              where event > summary.session << 32 and event < (summary.session + 1) << 32)
-    """)
+    db.execute(f"create view open_sessions as {OPEN_SESSIONS_SQL}")
+    db.execute(f"create view sessions as {SESSIONS_SQL}")
 
 
 MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (

@@ -6,21 +6,17 @@ from handoff_console.runtime.canonical import canonical_text
 from handoff_console.store.summary import Summary
 from handoff_console.store.words import storable
 
-_INSERT = f"""
-    insert or replace into session_summary values ({", ".join("?" * 24)})
-"""
+_INSERT = f"insert into session_summary values ({', '.join('?' * 24)})"
 
 
-def write_summary(
-    db: sqlite3.Connection | sqlite3.Cursor,
-    session: int,
-    summary: Summary,
-    *,
-    imported: bool = False,
-) -> None:
-    """Put a session's line and findings in place of those it has, in the caller's transaction.
+def write_summary(db: sqlite3.Connection, session: int, summary: Summary, closed_seq: int) -> None:
+    """Write a session's line and findings, in the caller's transaction; it must have none.
 
-    Its words must not be in the index; a closed session is marked as waiting to be indexed.
+    Args:
+        db: The store.
+        session: Its number.
+        summary: What to write.
+        closed_seq: The last event that is taken into account.
     """
     db.execute(
         _INSERT,
@@ -32,7 +28,7 @@ def write_summary(
             summary.reason,
             storable(summary.flow),
             storable(summary.prompt_version),
-            "import" if imported else summary.origin,
+            summary.origin,
             storable(summary.preview),
             storable(summary.verdict),
             summary.problem_handoff_id,
@@ -47,20 +43,17 @@ def write_summary(
             round(summary.duration_seconds * 1e6),
             canonical_text(summary.agents),
             canonical_text(summary.metadata),
+            closed_seq,
             summary.rules_version,
-            None if summary.is_closed else 0,
         ),
     )
-    if summary.is_closed:
+    if summary.findings:
         _write_findings(db, session, summary)
 
 
-def _write_findings(
-    db: sqlite3.Connection | sqlite3.Cursor, session: int, summary: Summary
-) -> None:
-    db.execute("delete from findings where session = ?", (session,))
+def _write_findings(db: sqlite3.Connection, session: int, summary: Summary) -> None:
     db.executemany(
-        "insert into findings values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        "insert into findings values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         [
             (
                 session,
@@ -73,7 +66,6 @@ def _write_findings(
                 storable(finding.sentence),
                 storable(finding.advice),
                 canonical_text([[item.seq, item.reason] for item in finding.evidence]),
-                summary.rules_version,
             )
             for number, finding in enumerate(summary.findings, 1)
         ],

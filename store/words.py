@@ -1,11 +1,11 @@
 """The words a session can be found by, and the full-text index that holds them.
 
 The index keeps no text of its own: to take a session out of it, the same words are made again from
-its events. It may be behind by a moment; whoever opens the store for writing catches up.
+its events.
 """
 
 import sqlite3
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 from handoff_console.runtime.events import (
@@ -75,16 +75,6 @@ def remove_words(db: sqlite3.Connection, session: int, words: Words) -> None:
         " values ('delete', ?, ?, ?, ?, ?)",
         (session, *words),
     )
-
-
-def not_indexed(db: sqlite3.Connection, sessions: Sequence[int]) -> set[int]:
-    """Return which of these sessions the index does not hold yet."""
-    marks = ",".join("?" * len(sessions))
-    rows = db.execute(
-        f"select session from session_summary where session in ({marks}) and indexed_seq is null",
-        sessions,
-    )
-    return {row[0] for row in rows}
 
 
 def match_expression(text: str) -> str:
