@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from handoff_console.console.viewmodels.header import moment
@@ -51,7 +52,7 @@ def inbox_rows(sessions: Iterable[Mapping[str, Any]], *, now: float) -> tuple[In
 
     Args:
         sessions: Rows of the store's `sessions`, with its column names; a value that is missing
-            (None or NaN) is as good as empty.
+            (None, NaN, NaT) is as good as empty.
         now: The time of day in seconds since 1970, for the ages.
     """
     return tuple(_row(_Fields(session), now) for session in sessions)
@@ -85,15 +86,26 @@ class _Fields:
         return value if isinstance(value, str) else ""
 
     def number(self, name: str) -> float:
+        return _finite(self._row.get(name))
+
+    def moment(self, name: str) -> float:
+        """Return a time of day in seconds since 1970, whether it is a number or a date."""
         value = self._row.get(name)
         try:
-            number = float(value)  # type: ignore[arg-type]
-        except (TypeError, ValueError):
+            return _finite(value.timestamp() if isinstance(value, datetime) else value)
+        except ValueError:  # pandas' missing date is a datetime that has no time
             return 0.0
-        return number if math.isfinite(number) else 0.0
 
     def whole(self, name: str) -> int:
         return int(self.number(name))
+
+
+def _finite(value: Any) -> float:
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        return 0.0
+    return number if math.isfinite(number) else 0.0
 
 
 def _row(row: _Fields, now: float) -> InboxRow:
@@ -101,7 +113,7 @@ def _row(row: _Fields, now: float) -> InboxRow:
     used, pool = row.whole("tokens_used"), row.whole("pool_tokens")
     at_fault = one_line(row.text("agent_at_fault"), 40)
     share = used / pool if pool else 0.0
-    turns = row.whole("turns")
+    turns, started = row.whole("turns"), row.moment("started_at")
     return InboxRow(
         session_id=row.text("session_id"),
         outcome=outcome,
@@ -113,8 +125,8 @@ def _row(row: _Fields, now: float) -> InboxRow:
         tokens_title=f"{share:.0%} of the pool"
         + (f", {count(turns, 'turn')}" if turns > 1 else ""),
         used_share=share,
-        age=ago(now - row.number("started_at")),
-        at=moment(row.number("started_at")),
+        age=ago(now - started) if started else "–",
+        at=moment(started) if started else "",
         duration=seconds(row.number("duration_seconds")),
         flow=one_line(row.text("flow"), 60),
         prompt_version=one_line(row.text("prompt_version"), 40),

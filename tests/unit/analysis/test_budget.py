@@ -10,7 +10,7 @@ from support.logs import Log, random_log
 from handoff_console.runtime.events import BudgetCharged, BudgetReserved
 from handoff_console.store.analysis.budget import Entry, ledgers
 from handoff_console.store.analysis.burn_down import downsample
-from handoff_console.store.analysis.ledger_check import check
+from handoff_console.store.analysis.ledger_check import check, rest_of_grant
 
 
 def two_workers() -> Log:
@@ -150,6 +150,29 @@ def test_a_record_that_was_changed_is_named(kind, change, sentence):
     assert not result.adds_up
     assert result.first_wrong_seq == changed.seq
     assert sentence in result.sentence
+
+
+def test_a_second_reservation_and_a_wrong_refund_are_named():
+    (ledger,) = ledgers(two_workers().events)
+    reserve = ledger.rows[2]
+    again = dataclasses.replace(ledger, rows=(*ledger.rows[:3], reserve))
+    assert "h2 reserves a second time" in check(again).sentence
+
+    at = next(i for i, row in enumerate(ledger.rows) if row.entry is Entry.REFUND)
+    less = dataclasses.replace(ledger.rows[at], tokens=1)
+    wrong = dataclasses.replace(ledger, rows=(*ledger.rows[:at], less))
+    assert "h2 refunds 1 tokens, but 1,000 are left of it" in check(wrong).sentence
+
+
+def test_the_rest_of_a_grant_is_known_at_every_event():
+    (ledger,) = ledgers(two_workers().events)
+    reserved, spent = ledger.rows[2].seq, ledger.rows[4].seq
+
+    assert rest_of_grant(ledger, "h2", reserved - 1) is None
+    assert rest_of_grant(ledger, "h2", reserved) == 3_000
+    assert rest_of_grant(ledger, "h2", spent) == 1_000
+    assert rest_of_grant(ledger, "h2", ledger.rows[-1].seq) is None
+    assert rest_of_grant(ledger, "h1", spent) is None
 
 
 def test_a_refund_of_what_was_never_reserved_is_named():

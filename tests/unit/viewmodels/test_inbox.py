@@ -3,6 +3,7 @@
 import math
 from typing import Any
 
+import pandas as pd
 import pytest
 
 from handoff_console.console.viewmodels.inbox import InboxRow, inbox_rows, showing
@@ -80,6 +81,11 @@ def test_missing_values_are_as_good_as_empty():
     (shown,) = inbox_rows([{"session_id": "s", "pool_tokens": math.nan, "flow": None}], now=NOW)
 
     assert (shown.outcome, shown.tokens, shown.handoff_id) == ("unknown", "0", None)
+
+
+def test_a_start_may_be_a_number_or_a_date():
+    assert row(started_at=pd.Timestamp(NOW - 60, unit="s", tz="UTC")).age == "1 min ago"
+    assert (row(started_at=pd.NaT).age, row(started_at=pd.NaT).at) == ("–", "")
 
 
 def test_hostile_text_fits_on_its_line():

@@ -1,0 +1,137 @@
+"""The view models on a session that the runtime itself recorded."""
+
+import asyncio
+
+import pytest
+
+from handoff_console.console.viewmodels.agent_graph import agent_graph
+from handoff_console.console.viewmodels.burn_down import burn_down
+from handoff_console.console.viewmodels.handoff_card import handoff_card
+from handoff_console.console.viewmodels.seen import context_view
+from handoff_console.console.viewmodels.stepper import StepGuide
+from handoff_console.console.viewmodels.tree import tree_rows
+from handoff_console.runtime.contract import Limits
+from handoff_console.runtime.events import EventList
+from handoff_console.runtime.flow import Agent, Edge, Flow, Tool
+from handoff_console.runtime.models import Scripted, answer, delegate, hand_over, say, together, use
+from handoff_console.runtime.session import run
+from handoff_console.store.analysis.budget import ledgers
+from handoff_console.store.analysis.findings import judgement
+from handoff_console.store.analysis.tree import handoff_tree
+
+
+def list_invoices(customer: str) -> str:
+    """List the invoices of a customer."""
+    return f"two invoices of {customer}"
+
+
+@pytest.fixture(scope="module")
+def sink() -> EventList:
+    large = Limits(max_tokens=16_000)
+    small = Limits(max_tokens=4_000)
+    flow = Flow(
+        "support",
+        [
+            Agent("triage", "Route.", edges=[Edge.transfer("supervisor", "money", limits=large)]),
+            Agent(
+                "supervisor",
+                "Answer.",
+                edges=[
+                    Edge.call("billing", "invoices", limits=small),
+                    Edge.call("search", "policies", limits=small),
+                ],
+            ),
+            Agent("billing", "Look up.", tools=[Tool(list_invoices, inline=True)]),
+            Agent("search", "Search."),
+        ],
+    )
+    script = {
+        "triage": [hand_over("supervisor", "money", customer="4812")],
+        "supervisor": [
+            together(
+                delegate("billing", "List the invoices", customer="4812"),
+                delegate("search", "Find the policy"),
+                delegate("fraud", "Check for fraud"),
+            ),
+            say("Proration."),
+        ],
+        "billing": [use("list_invoices", customer="4812"), answer(total=2, notes="both seen")],
+        "search": [answer("not_found", "no such policy")],
+    }
+    sink = EventList(b"key")
+    asyncio.run(run(flow, "Why was I charged twice?", sink=sink, model=Scripted(script)))
+    return sink
+
+
+def test_the_outline_is_that_of_the_session(sink):
+    judged = judgement(sink.events, sink.body)
+    rows = tree_rows(judged.tree, ledgers=ledgers(sink.events), findings=judged.findings)
+
+    assert [(row.depth, row.agent, row.outcome, row.note) for row in rows] == [
+        (0, "triage", "transferred", ""),
+        (0, "supervisor", "ok", "transfer 1"),
+        (1, "billing", "ok", ""),
+        (1, "search", "not_found", ""),
+        (1, "fraud", "refused", "not allowed"),
+    ]
+
+
+def test_a_card_has_the_request_the_gate_and_the_result_in_full(sink):
+    node = handoff_tree(sink.events, body=sink.body).by_id["h3"]
+    card = handoff_card(node, sink.events, body=sink.body)
+
+    assert (card.request.task, card.request.is_whole) == ("List the invoices", True)
+    assert {line.name: line.value for line in card.request.lines}["allowed tools"] == (
+        "list_invoices"
+    )
+    assert [check.passed for check in card.gate.checks] == [True] * 6
+    assert card.result.data == '{\n  "total": 2\n}'
+    assert card.result.notes == "both seen"
+
+
+def test_an_agents_context_has_its_own_prompt_tools_and_new_messages(sink):
+    seen = context_view(sink.events, "h3", sink.body)
+
+    assert seen.prompt == "Look up."
+    assert seen.tools == ("list_invoices: List the invoices of a customer.",)
+    assert [message.who for message in seen.messages] == [
+        "system",
+        "user",
+        "assistant",
+        "tool list_invoices",
+    ]
+    assert seen.messages[2].calls == ('list_invoices {"customer": "4812"}',)
+    assert "two invoices of 4812" in seen.messages[3].text
+    assert seen.sentence == "Step 2 read 4 messages, 2 of them new since its last call."
+    assert not seen.reads_prompt
+
+
+def test_a_transfer_shows_its_packet(sink):
+    packet = context_view(sink.events, "h2", sink.body).packet
+
+    assert packet is not None
+    assert packet.goal == "Why was I charged twice?"
+    assert [(fact.name, fact.after) for fact in packet.facts] == [("customer", "4812")]
+
+
+def test_the_graph_has_every_edge_of_the_flow_and_the_refused_one(sink):
+    graph = agent_graph(handoff_tree(sink.events), sink.events, body=sink.body)
+    names = {node.key: node.name for node in graph.nodes}
+
+    assert {(names[e.source], names[e.target], e.look, e.via) for e in graph.edges} == {
+        ("triage", "supervisor", "used", "transfer"),
+        ("supervisor", "billing", "used", "call"),
+        ("supervisor", "search", "used", "call"),
+        ("supervisor", "fraud", "refused", "call"),
+    }
+
+
+def test_every_event_can_be_stepped_to_and_the_pool_adds_up(sink):
+    judged, books = judgement(sink.events, sink.body), ledgers(sink.events)
+    window = StepGuide(judged.tree, books, judged.findings).window(sink.events)
+
+    assert [row.seq for row in window.rows] == list(range(1, len(sink.events) + 1))
+    assert all(row.kind and row.what for row in window.rows)
+    shown = burn_down(books)
+    assert shown.adds_up
+    assert shown.points[-1].open == 0
