@@ -82,8 +82,13 @@ class _VirtualLoop(asyncio.SelectorEventLoop):
 def run_virtual(coroutine: Coroutine[Any, Any, _T]) -> _T:
     """Run a coroutine to its end in virtual time: timers fire in order, and nobody waits.
 
-    Only for work that stays on the event loop: a thread's work takes no virtual time at all, so a
-    timer that is due first fires first, however fast the thread is.
+    Only for work that stays on the event loop: timers do not wait for threads. Plain tools of the
+    runtime run on the loop here.
     """
     with asyncio.Runner(loop_factory=_VirtualLoop) as runner:
         return runner.run(coroutine)
+
+
+def in_virtual_time() -> bool:
+    """Say whether the running loop is one of `run_virtual`."""
+    return isinstance(asyncio.get_running_loop(), _VirtualLoop)

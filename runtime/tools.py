@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from handoff_console.runtime.clock import in_virtual_time
 from handoff_console.runtime.errors import ToolError, TransientToolError
 from handoff_console.runtime.tool import Tool
 
@@ -26,26 +27,32 @@ class ToolOutcome:
 
 
 async def run_tool(tool: Tool, arguments: Mapping[str, Any]) -> ToolOutcome:
-    """Call a tool and return its value, or what went wrong as a sentence: a tool never raises."""
+    """Call a tool and return its value, or what went wrong as a sentence: a tool never raises.
+
+    Runs as a task of its own: one that is cancelled ends with an outcome that nobody reads.
+    """
     try:
         if inspect.iscoroutinefunction(tool.function):
             value = await tool.function(**arguments)
-        elif tool.inline:
+        elif tool.inline or in_virtual_time():  # a thread's work would take no virtual time
             value = tool.function(**arguments)
         else:
-            value = await in_thread(tool.function, arguments)
+            value = await in_thread(tool.function, arguments, tool.name)
         if inspect.isawaitable(value):
             value = await value
     except ToolError as error:
-        return ToolOutcome(error=str(error), transient=isinstance(error, TransientToolError))
+        transient = isinstance(error, TransientToolError)
+        return ToolOutcome(error=str(error) or _named(error), transient=transient)
     except (TimeoutError, ConnectionError) as error:
         return ToolOutcome(error=_named(error), transient=True)
-    except Exception as error:  # noqa: BLE001 - whatever a tool does wrong is the model's to read
+    except (Exception, SystemExit, asyncio.CancelledError) as error:  # noqa: BLE001 - the model's to read
         return ToolOutcome(error=_named(error))
     return ToolOutcome(value)
 
 
-def in_thread(function: Callable[..., Any], arguments: Mapping[str, Any]) -> asyncio.Future[Any]:
+def in_thread(
+    function: Callable[..., Any], arguments: Mapping[str, Any], name: str
+) -> asyncio.Future[Any]:
     """Run a plain function in a daemon thread of its own.
 
     Not `asyncio.to_thread`: its pool holds the interpreter's exit until the function ends, so a
@@ -65,7 +72,7 @@ def in_thread(function: Callable[..., Any], arguments: Mapping[str, Any]) -> asy
         except RuntimeError:  # the loop has closed: nobody waits any more
             return
 
-    threading.Thread(target=work, daemon=True, name=f"tool {function.__name__}").start()
+    threading.Thread(target=work, daemon=True, name=f"tool {name}").start()
     return future
 
 
@@ -81,6 +88,9 @@ async def by_deadline(
         work: Anything awaitable.
         seconds: From now; none left means that only work which is done already counts.
         on_late: Called with what it returned, should it ever return.
+
+    Raises:
+        RuntimeError: The work was cancelled, and not by cancelling this.
     """
     task = asyncio.ensure_future(work)
     try:
@@ -89,6 +99,8 @@ async def by_deadline(
         task.cancel()
         raise
     if done:
+        if task.cancelled():  # from within: nobody who waits here asked for it
+            raise RuntimeError("it was cancelled from within")
         return task.result()
     if on_late is None:
         task.cancel()
