@@ -29,8 +29,8 @@ class FlowError(HandoffConsoleError):
 
     def __init__(self, flow: str, mistakes: Sequence[str]) -> None:
         self.flow, self.mistakes = flow, tuple(mistakes)
-        more = len(self.mistakes) - 1
-        rest = f" ({more} more: {'; '.join(self.mistakes[1:])})" if more else ""
+        others = "; ".join(mistake.removesuffix(".") for mistake in self.mistakes[1:])
+        rest = f" ({len(self.mistakes) - 1} more: {others}.)" if others else ""
         super().__init__(f"Flow {flow!r} cannot run: {self.mistakes[0]}{rest}")
 
 

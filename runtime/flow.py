@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 from pydantic import BaseModel
 
 from handoff_console.runtime.canonical import canonical, canonical_text
-from handoff_console.runtime.contract import ContextPolicy, Effect, HandoffKind, Limits
+from handoff_console.runtime.contract import ContextPolicy, HandoffKind, Limits
 from handoff_console.runtime.errors import FlowError, choices
 from handoff_console.runtime.redaction import Redaction
-from handoff_console.runtime.tool import Tool
+from handoff_console.runtime.tool import Tool, tool_mistakes
 
 TEXT = "Text"
 """The schema that takes plain text as the answer."""
@@ -287,11 +287,7 @@ def _agent_mistakes(flow: Flow, agent: Agent) -> Iterable[str]:
             f"schema; there are: {choices(known)}."
         )
     for tool in agent.tools:
-        if tool.effect is not Effect.READ and not agent.may_write:
-            yield (
-                f"agent {agent.name!r} only reads, but its tool {tool.name!r} has effect "
-                f"{tool.effect.value!r}; say `may_write=True`, or move the tool elsewhere."
-            )
+        yield from tool_mistakes(tool, agent.name, may_write=agent.may_write)
     for edge in agent.edges:
         yield from _edge_mistakes(flow, agent, edge, known)
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from handoff_console.runtime.contract import HandoffKind
 from handoff_console.runtime.errors import choices
 from handoff_console.runtime.flow import Agent, Edge, Flow
+from handoff_console.runtime.tool import HANDOFF_PREFIXES
 
 
 @dataclass(frozen=True)
@@ -66,7 +67,7 @@ def find_edge(agent: Agent, tool_name: str) -> Edge | Refusal:
 
 def asks_for_handoff(tool_name: str) -> bool:
     """Say whether a tool call is a handoff, to a known target or not."""
-    return tool_name.startswith(("transfer_to_", "delegate_to_"))
+    return tool_name.startswith(HANDOFF_PREFIXES)
 
 
 def check_path(

@@ -1,12 +1,13 @@
 """A tool: a function, what a model is told of it, and the check of its arguments."""
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, ValidationError, create_model
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
+from pydantic.errors import PydanticUserError
 
 from handoff_console.runtime.canonical import digest
 from handoff_console.runtime.contract import Effect
@@ -32,7 +33,8 @@ class Tool:
     def __post_init__(self) -> None:
         """Fill in what was left out."""
         if not self.name:
-            object.__setattr__(self, "name", self.function.__name__)
+            name = getattr(self.function, "__name__", type(self.function).__name__)
+            object.__setattr__(self, "name", name)
         if not self.description:
             first, *_ = (inspect.getdoc(self.function) or "").split("\n", maxsplit=1)
             object.__setattr__(self, "description", first)
@@ -41,10 +43,11 @@ class Tool:
     def arguments(self) -> type[BaseModel]:
         """The function's parameters as a model that refuses unknown names."""
         fields: dict[str, Any] = {}
-        for name, parameter in inspect.signature(self.function, eval_str=True).parameters.items():
+        for number, (name, parameter) in enumerate(self._parameters.items()):
             kind = Any if parameter.annotation is parameter.empty else parameter.annotation
             default = ... if parameter.default is parameter.empty else parameter.default
-            fields[name] = (kind, default)
+            # By alias: a parameter may be called `schema`, `copy` or `_x`, a model's field may not.
+            fields[f"parameter_{number}"] = (kind, Field(default, alias=name, title=_titled(name)))
         return create_model(
             f"{self.name} arguments", __config__=ConfigDict(extra="forbid"), **fields
         )
@@ -59,7 +62,28 @@ class Tool:
             parsed = self.arguments.model_validate(arguments)
         except ValidationError as error:
             raise ValueError(problems(error)) from error
-        return {name: getattr(parsed, name) for name in type(parsed).model_fields}
+        return {
+            name: getattr(parsed, f"parameter_{number}")
+            for number, name in enumerate(self._parameters)
+        }
+
+    @cached_property
+    def mistake(self) -> str:
+        """Why no model can be told how to call it; empty when all is well."""
+        try:
+            for name, parameter in self._parameters.items():
+                if parameter.kind not in _BY_NAME:
+                    return f"its parameter {name!r} cannot be given by name"
+            self.arguments.model_json_schema()
+        except PydanticUserError as error:
+            return f"a parameter has no form in JSON: {str(error).partition(chr(10))[0]}"
+        except (NameError, TypeError, ValueError) as error:
+            return f"its parameters cannot be read: {error}"
+        return ""
+
+    @cached_property
+    def _parameters(self) -> Mapping[str, inspect.Parameter]:
+        return inspect.signature(self.function, eval_str=True).parameters
 
     @cached_property
     def spec(self) -> dict[str, Any]:
@@ -75,6 +99,36 @@ class Tool:
             "effect": self.effect.value,
             "source": digest(source.encode(), b""),
         }
+
+
+HANDOFF_PREFIXES = ("transfer_to_", "delegate_to_")
+"""How the special tools that ask for a handoff begin."""
+
+
+def tool_mistakes(tool: Tool, agent: str, *, may_write: bool) -> Iterator[str]:
+    """Yield why an agent cannot have a tool, a sentence each."""
+    if tool.mistake:
+        yield (
+            f"agent {agent!r} cannot be offered its tool {tool.name!r}: {tool.mistake}; give it "
+            "named parameters of types that JSON has."
+        )
+    if tool.name.startswith(HANDOFF_PREFIXES):
+        yield (
+            f"agent {agent!r} has a tool {tool.name!r}, but names that begin like this ask for "
+            "handoffs; rename it."
+        )
+    if tool.effect is not Effect.READ and not may_write:
+        yield (
+            f"agent {agent!r} only reads, but its tool {tool.name!r} has effect "
+            f"{tool.effect.value!r}; say `may_write=True`, or move the tool elsewhere."
+        )
+
+
+_BY_NAME = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
+
+
+def _titled(name: str) -> str:
+    return name.replace("_", " ").strip().title()
 
 
 def problems(error: ValidationError) -> str:
