@@ -3,8 +3,9 @@
 import inspect
 from typing import Any
 
-from handoff_console.runtime.errors import FlowError
+from handoff_console.runtime.errors import FlowError, ModelError
 from handoff_console.runtime.models.base import (
+    PROVIDERS,
     Model,
     ModelCall,
     ModelReply,
@@ -38,13 +39,7 @@ def as_model(value: Any, flow: str, agent: str) -> Model:
         FlowError: There is no such model.
     """
     if isinstance(value, str):
-        if value not in NAMED:
-            raise FlowError(
-                flow,
-                [f"agent {agent!r} wants the model {value!r}; there are: {', '.join(NAMED)}, and "
-                 "functions of your own."],
-            )  # fmt: skip
-        return NAMED[value]()
+        return _named(value, flow, agent)
     if hasattr(value, "reply"):
         model: Model = value
         return model
@@ -58,8 +53,27 @@ def as_model(value: Any, flow: str, agent: str) -> Model:
     )
 
 
+def _named(name: str, flow: str, agent: str) -> Model:
+    if name in NAMED:
+        return NAMED[name]()
+    if name.partition(":")[0] in PROVIDERS:
+        from handoff_console.runtime.models.provider import ProviderModel
+
+        try:
+            return ProviderModel(name)
+        except ModelError as error:
+            raise FlowError(flow, [f"agent {agent!r}: {error}"]) from error
+    live = ", ".join(f"{provider}:MODEL" for provider in PROVIDERS)
+    raise FlowError(
+        flow,
+        [f"agent {agent!r} wants the model {name!r}; there are: {', '.join(NAMED)}, {live}, and "
+         "functions of your own."],
+    )  # fmt: skip
+
+
 __all__ = [
     "NAMED",
+    "PROVIDERS",
     "Bm25",
     "CallableModel",
     "Model",

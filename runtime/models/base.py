@@ -10,6 +10,10 @@ from handoff_console.runtime.contract import HandoffRequest, Message, ToolCall, 
 from handoff_console.runtime.flow import Agent, Flow
 from handoff_console.runtime.packet import Packet
 
+PROVIDERS = ("anthropic", "openai", "server")
+"""What the name of a live model begins with, before the colon. `server` is any other server that
+speaks chat completions."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class ModelCall:
