@@ -9,14 +9,23 @@ import sqlite3
 import time
 from typing import NamedTuple
 
-from handoff_console.runtime.contract import State
 from handoff_console.store.transactions import transaction
-from handoff_console.store.views import SESSIONS_SQL
 from handoff_console.store.words import storable
 
-_UNFINISHED = f"('{State.RUNNING}', '{State.WAITING}')"
-_WITHOUT_RESULT = f"('{State.RUNNING}', '{State.WAITING}', '{State.CANCELLED}')"
 _COLUMNS = "batch, input_name, fingerprint, created_at_us, finished_at_us"
+_ITEMS = """
+    select item.line, item.session, item.problem,
+           case when kinds.name <> 'session_closed' then null
+                when last.payload ->> 'status' is not null then last.payload ->> 'status'
+                else iif(last.payload ->> 'cancelled', 'cancelled', 'unknown') end as outcome
+    from batch_items item
+    left join events last on last.event = (
+        select max(event) from events
+        where event > item.session << 32 and event < (item.session + 1) << 32)
+    left join kinds on kinds.kind = last.kind
+    where item.batch = :batch
+"""
+"""The lines of a batch, from the events themselves: `outcome` is null while a session is open."""
 
 
 class Batch(NamedTuple):
@@ -78,11 +87,8 @@ def done_lines(db: sqlite3.Connection, batch: int) -> set[int]:
     deleted.
     """
     rows = db.execute(
-        "select item.line from batch_items item"
-        f" left join ({SESSIONS_SQL}) summary on summary.session = item.session"
-        " where item.batch = ? and (item.problem <> '' or"
-        f" (summary.session is not null and summary.outcome not in {_WITHOUT_RESULT}))",
-        (batch,),
+        f"select line from ({_ITEMS}) where problem <> '' or outcome <> 'cancelled'",
+        {"batch": batch},
     )
     return {row[0] for row in rows}
 
@@ -90,10 +96,10 @@ def done_lines(db: sqlite3.Connection, batch: int) -> set[int]:
 def unfinished_sessions(db: sqlite3.Connection, batch: int) -> list[str]:
     """Return the sessions of a batch that are not closed: running now, or interrupted."""
     rows = db.execute(
-        "select k.session_id from batch_items item join session_keys k on k.session = item.session"
-        f" join ({SESSIONS_SQL}) summary on summary.session = item.session"
-        f" where item.batch = ? and summary.outcome in {_UNFINISHED} order by item.line",
-        (batch,),
+        f"select keys.session_id from ({_ITEMS}) item"
+        " join session_keys keys on keys.session = item.session"
+        " where item.outcome is null order by item.line",
+        {"batch": batch},
     )
     return [str(row[0]) for row in rows]
 
@@ -101,11 +107,9 @@ def unfinished_sessions(db: sqlite3.Connection, batch: int) -> list[str]:
 def outcome_counts(db: sqlite3.Connection, batch: int) -> dict[str, int]:
     """Return how many of a batch's lines that are done had each outcome, most first."""
     rows = db.execute(
-        "select summary.outcome, count(*) from batch_items item"
-        f" join ({SESSIONS_SQL}) summary on summary.session = item.session"
-        f" where item.batch = ? and summary.outcome not in {_WITHOUT_RESULT}"
-        " group by summary.outcome order by count(*) desc, summary.outcome",
-        (batch,),
+        f"select outcome, count(*) from ({_ITEMS}) where outcome <> 'cancelled'"
+        " group by outcome order by count(*) desc, outcome",
+        {"batch": batch},
     )
     return {str(outcome): int(count) for outcome, count in rows}
 

@@ -21,6 +21,7 @@ from handoff_console.runtime.clock import SystemClock
 from handoff_console.runtime.session import new_session_id
 from handoff_console.store import batches
 from handoff_console.store.batches import Skipped
+from handoff_console.store.liveness import alive_process
 from handoff_console.store.writer import StoreSink, open_sink
 
 OnBadLine = Literal["stop", "skip"]
@@ -261,8 +262,6 @@ def _refuse_if_busy(sink: StoreSink, batch: int) -> None:
     open_sessions = batches.unfinished_sessions(sink.db, batch)
     if not open_sessions:
         return
-    from handoff_console.store.liveness import alive_process
-
     for session_id in open_sessions:
         pid = alive_process(sink.db, session_id)
         if pid is not None:

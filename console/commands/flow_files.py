@@ -2,7 +2,6 @@
 
 import importlib.util
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple
@@ -54,7 +53,7 @@ def flow_in_file(reference: FileReference) -> Flow:
     raise FlowNotFound(f"Which flow of {path} is meant is not clear: {found}. {how}")
 
 
-def model_in_file(reference: FileReference) -> Callable[..., Any]:
+def model_in_file(reference: FileReference) -> Any:
     """Return the model, or the function that stands for one, which a file has under this name.
 
     Raises:
@@ -62,9 +61,9 @@ def model_in_file(reference: FileReference) -> Callable[..., Any]:
         FlowFileFailed: The file could not be imported.
     """
     path, name = reference
-    found = getattr(_imported(path), name, None)
+    found: Any = getattr(_imported(path), name, None)
     if callable(found) or hasattr(found, "reply"):
-        return found  # type: ignore[no-any-return]
+        return found
     raise FlowNotFound(
         f"{path} has no model {name!r}; name a function of it, or an object with a `reply`, as "
         f"`{path}:NAME`."

@@ -104,20 +104,20 @@ def chosen_models(flow: Flow, words: Sequence[str]) -> Models:
     every: Any = None
     by_agent: dict[str, Any] = {}
     for word in words:
-        agent, mark, spec = _agent_and_spec(word)
+        name, spec = _agent_and_spec(word)
         model = _model(spec)
-        if not mark:
+        if not name:
             if every is not None:
                 raise CommandError(
                     f"{word!r} is a second model for every agent; say which agent it is for, as "
                     f"`AGENT={spec}`."
                 )
             every = model
-        elif agent in flow.agents_by_name:
-            by_agent[agent] = model
+        elif name in flow.agents_by_name:
+            by_agent[name] = model
         else:
             raise CommandError(
-                f"Flow {flow.name!r} has no agent {agent!r} to give a model to; its agents are: "
+                f"Flow {flow.name!r} has no agent {name!r} to give a model to; its agents are: "
                 f"{choices(flow.agents_by_name)}."
             )
     for agent in flow.agents:  # asked now, so that no store is made for a flow that cannot run
@@ -132,9 +132,9 @@ def _prompts_beside(loaded: LoadedFlow) -> Path:
     return beside if beside.is_dir() else loaded.folder
 
 
-def _agent_and_spec(word: str) -> tuple[str, str, str]:
-    found = re.match(r"([^=:/]+)=(.+)", word)
-    return (found[1], "=", found[2]) if found else ("", "", word)
+def _agent_and_spec(word: str) -> tuple[str, str]:
+    found = re.fullmatch(r"([^=:/]+)=(.+)", word)
+    return (found[1], found[2]) if found else ("", word)
 
 
 def _model(spec: str) -> Any:

@@ -21,6 +21,7 @@ from handoff_console.store.analysis.budget import Ledger, ledgers
 from handoff_console.store.analysis.findings import RULES, Finding, Judgement, Severity, judgement
 from handoff_console.store.analysis.nodes import HandoffTree
 from handoff_console.store.db import open_reader
+from handoff_console.store.liveness import is_interrupted
 
 _REFUSALS = ("depth", "handoffs", "workers", "request", "tools", "context", "single_transfer")
 FINDING_CODES = frozenset(
@@ -51,7 +52,7 @@ class SessionRecord:
     @cached_property
     def judgement(self) -> Judgement:
         """Tree, findings and verdict."""
-        interrupted = False
+        interrupted = is_interrupted(self.db, self.session_id)
         return judgement(self.events, self.body, interrupted=interrupted)
 
     @property

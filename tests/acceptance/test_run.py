@@ -1,0 +1,196 @@
+"""`handoff run` with one message, as a user types it."""
+
+import json
+import re
+import sqlite3
+
+import pytest
+from support.command import program
+
+pytestmark = pytest.mark.acceptance
+
+TWELVE_LINES = """\
+from handoff_console.runtime import Agent, Edge, Flow, hand_over, say
+
+def triage(call):
+    return hand_over("billing", "billing question") if "refund" in call.text else None
+
+def billing(call):
+    return say("Billing here: I can help with your refund.")
+
+flow = Flow("mine", [
+    Agent("triage", model=triage, edges=[Edge.transfer("billing", "Refunds and invoices.")]),
+    Agent("billing", model=billing),
+])
+"""
+
+
+def test_a_session_prints_its_tree_its_answer_and_its_pool(handoff):
+    done = handoff("run", "frontdesk", "--message", "I need a refund")
+
+    shown = re.sub(r"[\d.]+ m?s\b", "T", done.out)
+    shown = re.sub(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC", "WHEN", shown)
+    shown = re.sub(r"\d{8}-\d{6}-\w{8}", "ID", shown)
+    assert [" ".join(line.split()) for line in shown.splitlines()] == [
+        "I need a refund",
+        "frontdesk · WHEN · T",
+        "",
+        "agent outcome steps tokens time",
+        "triage → transferred 1 291 T",
+        "↳ billing ✓ ok 1 87 T",
+        "",
+        "Billing here: I can help with your refund.",
+        "",
+        "pool 378 of 30,000 tokens used, 29,622 free",
+        "verdict billing answered after 1 transfer; nothing stands out.",
+        "session ID",
+        "handoff open --session ID",
+    ]
+    assert (done.status, done.err) == (0, "")
+
+
+def test_no_line_is_wider_than_80_columns_and_none_has_colours_in_a_file(handoff):
+    done = handoff("run", "support", "--message", "Why was I charged twice last month?")
+
+    assert max(map(len, done.out.splitlines())) <= 80
+    assert "\x1b" not in done.out
+
+
+def test_colours_come_on_request_and_go_with_no_color(folder):
+    words = ("run", "frontdesk", "--message", "I need a refund")
+
+    assert "\x1b[32m✓ ok\x1b[0m" in program(folder, *words, FORCE_COLOR="1").out
+    assert "\x1b" not in program(folder, *words, FORCE_COLOR="1", NO_COLOR="1").out
+
+
+def test_a_message_that_no_rule_matches_gets_an_honest_answer(handoff):
+    done = handoff("run", "support", "--message", "qwertyuiop")
+
+    assert done.status == 0
+    assert "I do not know how to help with that" in done.out
+
+
+def test_without_a_message_a_sample_runs_its_first_example(handoff):
+    assert handoff("run", "support").out.startswith("Why was I charged twice last month?\n")
+
+
+def test_a_typed_request_of_a_sample_is_run_as_it_is(handoff):
+    form = json.loads(handoff("run", "invoices", "--json").out)
+
+    assert form["handoffs"][0]["task"].startswith("Find")
+
+
+def test_json_has_the_documented_form(handoff):
+    form = json.loads(handoff("run", "frontdesk", "--message", "I need a refund", "--json").out)
+
+    assert list(form) == [
+        "session_id", "flow", "prompt_version", "origin", "source", "started_at",
+        "duration_seconds", "message", "outcome", "limit", "answer", "verdict", "pool", "handoffs",
+        "findings", "metadata",
+    ]  # fmt: skip
+    assert [(h["handoff_id"], h["target"], h["kind"], h["status"]) for h in form["handoffs"]] == [
+        ("h1", "triage", "call", "transferred"),
+        ("h2", "billing", "transfer", "ok"),
+    ]
+    assert form["pool"][0]["total_tokens"] == 30_000
+    assert form == json.loads(handoff("show", form["session_id"], "--json").out)
+
+
+def test_a_flow_in_twelve_lines_runs_from_its_file(handoff, folder):
+    (folder / "mine.py").write_text(TWELVE_LINES)
+
+    done = handoff("run", "mine.py:flow", "--message", "a refund please")
+
+    assert done.status == 0
+    assert "Billing here: I can help with your refund." in done.out
+    assert len(TWELVE_LINES.splitlines()) == 12
+
+
+def test_an_outcome_can_be_made_the_exit_status(handoff):
+    words = ("run", "support", "--message", "qwertyuiop", "--fail-on")
+
+    assert handoff(*words, "error", "limit_reached").status == 0
+    assert handoff(*words, "ok").status == 1
+    refused = handoff(*words, "okay")
+    assert refused.status == 2
+    assert refused.err.startswith("handoff: There is no outcome 'okay'; there are: ok, not_found,")
+
+
+def test_a_smaller_pool_holds_for_the_session(handoff):
+    form = json.loads(handoff("run", "support", "--pool", "20000", "--json").out)
+
+    assert form["pool"][0]["total_tokens"] == 20_000
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["suport"], "There is no flow 'suport'; the samples are: "),
+        (["nowhere.py:flow"], "There is no file "),
+        (["support", "--message", " "], "The message is empty; say something with --message TEXT."),
+        (["support", "--prompts", "v9"], "there is no prompt version 'v9'"),
+        (["support", "--model", "gpt:x"], "wants the model 'gpt:x'"),
+        (["support", "--model", "nobody=offline:bm25"], "has no agent 'nobody' to give a model to"),
+        (["support", "--pool", "10"], "leaves nothing of a pool of 10; make the pool larger."),
+        (["support", "--limit", "3"], "--limit and --again are for a file of requests"),
+        (["support", "--input", "nowhere.txt"], "nowhere.txt: there is no such file"),
+    ],
+)
+def test_what_cannot_be_run_is_one_sentence_and_makes_no_store(handoff, folder, words, sentence):
+    done = handoff("run", *words)
+
+    assert done.status == 2
+    assert sentence in done.err
+    assert done.err.count("\n") == 1
+    assert done.out == ""
+    assert list(folder.iterdir()) == []
+
+
+@pytest.mark.parametrize("words", [["--pool", "many"], ["--pool", "0"], ["--pool", "-5"]])
+def test_a_number_that_is_none_is_wrong_usage(handoff, words):
+    done = handoff("run", "support", *words)
+
+    assert done.status == 2
+    assert "(see `handoff run --help`)" in done.err
+    assert "Traceback" not in done.err
+
+
+def test_recorded_text_does_nothing_to_the_terminal(handoff, folder):
+    (folder / "mine.py").write_text(
+        TWELVE_LINES.replace("I can help", r"\x1b[2J\x1b]0;title\x07\u202eback\x00 I can help")
+    )
+
+    done = handoff("run", "mine.py:flow", "--message", "refund \x1b[31m\u202e\r\x07")
+
+    assert not re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e]", done.out + done.err)
+    assert "I can help" in done.out
+
+
+def test_the_store_is_named_before_or_after_the_verb_or_by_the_environment(
+    handoff, folder, monkeypatch
+):
+    words = ("run", "frontdesk", "--message", "I need a refund")
+
+    assert "--db one.db" in handoff(*words, "--db", "one.db").out
+    handoff("--db", "two.db", *words)
+    monkeypatch.setenv("HANDOFF_DB", str(folder / "three.db"))
+    handoff(*words)
+
+    assert {path.name for path in folder.glob("*.db")} == {"one.db", "two.db", "three.db"}
+
+
+def test_a_store_is_for_its_user_alone_and_is_never_another_programs_file(handoff, folder):
+    other = sqlite3.connect(folder / "other.db")
+    other.execute("create table theirs (x)")
+    other.close()
+    (folder / "text.db").write_text("hello")
+
+    handoff("run", "frontdesk", "--db", "new.db")
+    foreign = handoff("run", "frontdesk", "--db", "other.db")
+    text = handoff("run", "frontdesk", "--db", "text.db")
+
+    assert (folder / "new.db").stat().st_mode & 0o777 == 0o600
+    assert (foreign.status, text.status) == (2, 2)
+    assert "other.db is a SQLite database of another program" in foreign.err
+    assert "text.db is not a store" in text.err
+    assert (folder / "text.db").read_text() == "hello"
