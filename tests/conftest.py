@@ -1,7 +1,8 @@
-"""What every test shares: the browser, and distance from the user's own settings."""
+"""What every test shares: the browser, sound contexts, distance from the user's own settings."""
 
 import os
 import shutil
+from collections.abc import Iterator
 
 import pytest
 from hypothesis import settings
@@ -35,3 +36,11 @@ def chromium() -> str:
 def no_store_of_the_user(monkeypatch: pytest.MonkeyPatch) -> None:
     """Keep tests away from the store that the person running them may have named."""
     monkeypatch.delenv("HANDOFF_DB", raising=False)
+
+
+@pytest.fixture(autouse=True)
+def sound_contexts(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Check what each model is sent: every tool call answered once, no foreign ones (R67)."""
+    from support.contexts import checked_contexts
+
+    yield from checked_contexts(monkeypatch)
