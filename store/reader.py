@@ -111,6 +111,21 @@ def load_events(
     return [_event(session_id, requests, row) for row in db.execute(sql, values)]
 
 
+def is_closed(db: sqlite3.Connection, session_id: str) -> bool:
+    """Say whether the last event of a session is its end.
+
+    Raises:
+        SessionUnknown: There is no such session.
+    """
+    session = session_key(db, session_id)
+    row = db.execute(
+        "select name from events join kinds using (kind) where event > ? << 32"
+        " and event < (? + 1) << 32 order by event desc limit 1",
+        (session, session),
+    ).fetchone()
+    return row is not None and row[0] == "session_closed"
+
+
 def has_session(db: sqlite3.Connection, session: int) -> bool:
     """Say whether a session of this number is in the store."""
     row = db.execute("select 1 from session_keys where session = ?", (session,)).fetchone()

@@ -8,7 +8,7 @@ before 3.45 then refuses JSON inside views.
 LINE_COLUMNS = (
     "session severity started_at_us outcome reason flow prompt_version origin preview verdict"
     " problem_handoff_id agent_at_fault turns handoffs refused depth hops tokens_used pool_tokens"
-    " duration_us agents metadata"
+    " duration_us agents metadata closed_seq"
 ).split()
 
 OPEN_SESSIONS_SQL = """
@@ -62,7 +62,7 @@ OPEN_SESSIONS_SQL = """
            '' as verdict, null as problem_handoff_id, null as agent_at_fault,
            counted.turns, counted.handoffs, counted.refused, counted.depth, counted.hops,
            counted.tokens_used, counted.pool_tokens, last.elapsed_us as duration_us, counted.agents,
-           coalesce(began.payload -> 'metadata', '{}') as metadata
+           coalesce(began.payload -> 'metadata', '{}') as metadata, null as closed_seq
     from counted
     join unlisted on unlisted.session = counted.session
     join events last on last.event = unlisted.last_event
@@ -74,11 +74,16 @@ OPEN_SESSIONS_SQL = """
 
 _COLUMNS = ", ".join(LINE_COLUMNS)
 
+LINES_SQL = f"""
+    select {_COLUMNS} from session_summary
+    union all select {_COLUMNS} from ({OPEN_SESSIONS_SQL})
+"""
+"""A line for every session, whether it is written or has to be read from events."""
+
 SESSIONS_SQL = f"""
     select keys.session_id, keys.imported_from, line.*, last.at_us as last_at_us,
            last.seq as last_seq
-    from (select {_COLUMNS} from session_summary union all
-          select {_COLUMNS} from ({OPEN_SESSIONS_SQL})) line
+    from ({LINES_SQL}) line
     join session_keys keys on keys.session = line.session
     left join events last on last.event = (
         select max(event) from events

@@ -1,0 +1,78 @@
+"""Which sessions are asked for, as conditions of a query over their lines."""
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from handoff_console.store.words import match_expression
+
+
+@dataclass(frozen=True, kw_only=True)
+class SessionFilter:
+    """What a session has to be like; a field left as it is asks for nothing."""
+
+    outcomes: tuple[str, ...] = ()
+    """One of these, as judged at this moment: `interrupted` is not `running`."""
+    flow: str | None = None
+    prompt_version: str | None = None
+    """Empty: the prompts stood in the flow."""
+    origin: str | None = None
+    agent: str | None = None
+    """Took part in it."""
+    finding: str | None = None
+    """The code of one of its findings."""
+    text: str = ""
+    """Every word occurs in what the user said, the answers, the agents' names or notes; the last
+    one may be only begun. Of a session that is not closed, in the first message."""
+    since: datetime | None = None
+    """Started then or later."""
+    until: datetime | None = None
+    """Started before."""
+    label: tuple[str, str] | None = None
+    """A key and its value in what the caller knew about the request."""
+
+    def conditions(self) -> tuple[str, dict[str, Any]]:
+        """Return a condition on the columns of a line, and its values; `true` for no filter."""
+        parts: list[str] = []
+        values: dict[str, Any] = {}
+        for column in ("flow", "prompt_version", "origin"):
+            if (wanted := getattr(self, column)) is not None:
+                parts.append(f"{column} = :{column}")
+                values[column] = wanted
+        if self.outcomes:
+            names = [f":outcome{number}" for number in range(len(self.outcomes))]
+            parts.append(f"state in ({', '.join(names)})")
+            values |= {
+                name[1:]: outcome for name, outcome in zip(names, self.outcomes, strict=True)
+            }
+        if self.agent is not None:
+            parts.append("exists (select 1 from json_each(agents) where value = :agent)")
+            values["agent"] = self.agent
+        if self.finding is not None:
+            parts.append("session in (select session from findings where code = :finding)")
+            values["finding"] = self.finding
+        if self.label is not None:
+            parts.append(
+                "exists (select 1 from json_each(metadata) where key = :label and value = :value)"
+            )
+            values["label"], values["value"] = self.label
+        for name, moment, sign in (("since", self.since, ">="), ("until", self.until, "<")):
+            if moment is not None:
+                parts.append(f"started_at_us {sign} :{name}")
+                values[name] = round(moment.astimezone(UTC).timestamp() * 1e6)
+        if self.text.strip():
+            parts.append(_WORDS if match_expression(self.text) else _PREVIEW)
+            values["match"] = match_expression(self.text)
+            values["like"] = f"%{_escaped(self.text.strip())}%"
+        return " and ".join(parts) or "true", values
+
+
+_PREVIEW = "preview like :like escape '\\'"
+_WORDS = (
+    "(session in (select rowid from session_words where session_words match :match)"
+    f" or (closed_seq is null and {_PREVIEW}))"
+)
+
+
+def _escaped(text: str) -> str:
+    return text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
