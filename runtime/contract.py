@@ -188,7 +188,7 @@ class HandoffRequest(_Value):
     @classmethod
     def _values_only(cls, inputs: dict[str, Any]) -> dict[str, Any]:
         for name, value in inputs.items():
-            if looks_like_messages(value):
+            if holds_messages(value):
                 raise ValueError(
                     f"input {name!r} is a list of messages; pass the specific values the worker "
                     "needs, not the conversation"
@@ -226,9 +226,24 @@ def reaction_to(result: HandoffResult, *, attempt: int = 1) -> Reaction:
             return Reaction.RETRY if result.transient and attempt == 1 else Reaction.REPORT
 
 
-def looks_like_messages(value: Any) -> bool:
-    """Say whether a value is a conversation: a list in which an item has a role and content."""
-    # Lists and dicts by their own type: an abstract one costs 0.1 ms the first time it is asked.
-    return isinstance(value, list | tuple) and any(
-        isinstance(item, dict) and "role" in item and "content" in item for item in value
-    )
+def holds_messages(value: Any) -> bool:
+    """Say whether a JSON value holds a conversation, at any depth.
+
+    A conversation is a list in which an item has a role and content.
+    """
+    waiting, seen = [value], set()
+    while waiting:
+        item = waiting.pop()
+        # By their own type: an abstract one costs 0.1 ms the first time it is asked.
+        if not isinstance(item, dict | list | tuple) or id(item) in seen:
+            continue
+        seen.add(id(item))
+        inside = item.values() if isinstance(item, dict) else item
+        if inside is item and any(_is_message(part) for part in inside):
+            return True
+        waiting += inside
+    return False
+
+
+def _is_message(value: Any) -> bool:
+    return isinstance(value, dict) and "role" in value and "content" in value
