@@ -6,7 +6,7 @@ labelled request; descriptions and examples say in plain words what each domain 
 
 from typing import NamedTuple
 
-from handoff_console.runtime import Agent, Edge, Flow, Limits, ModelCall, ModelReply, say
+from handoff_console.runtime import Agent, Edge, Flow, Limits, ModelCall, ModelReply, Rules, say
 from handoff_console.sample_runs.sample_flow import SampleFlow
 
 
@@ -166,6 +166,9 @@ def specialist(call: ModelCall) -> ModelReply:
     return say(f"{name} here: this one is for me. (This sample routes; nothing else was done.)")
 
 
+_SPECIALIST = Rules(specialist)
+"""One for all ten, made once: sessions by the thousand need not ask what a function takes."""
+
 _LIMITS = Limits(max_steps=2, max_tokens=2_000, deadline_seconds=10)
 
 flow = Flow(
@@ -193,7 +196,7 @@ flow = Flow(
                 f"You take requests about {name.replace('_', ' ')}.",
                 description=domain.description,
                 examples=domain.examples,
-                model=specialist,
+                model=_SPECIALIST,
             )
             for name, domain in DOMAINS.items()
         ),

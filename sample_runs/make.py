@@ -32,3 +32,13 @@ def make_store(path: Path, recordings: Iterable[Recording] = RECORDINGS) -> None
                 store.commit()
         with closing(sqlite3.connect(draft)) as db:
             db.execute("vacuum into ?", (str(path),))
+
+
+def main() -> None:
+    """Record everything again."""
+    make_store(STORE)
+    print(f"{len(RECORDINGS)} sessions in {STORE.name}")
+
+
+if __name__ == "__main__":
+    main()

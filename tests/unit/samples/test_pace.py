@@ -74,7 +74,11 @@ def test_a_tool_with_a_length_of_its_own_is_left_alone():
         await asyncio.sleep(0)
         return "done"
 
-    tools = [Tool(slow), Tool(len, name="size")]
+    def threaded() -> str:
+        """Run in a thread of its own."""
+        return "done"
+
+    tools = [Tool(slow), Tool(threaded)]
     flow = sample("invoices").flow
     (agent,) = flow.agents
     with_tools = flow.changed(
