@@ -1,5 +1,6 @@
 """`open` and `demo`: the console in a browser, until Ctrl-C."""
 
+import signal
 from argparse import Namespace
 from pathlib import Path
 
@@ -39,6 +40,9 @@ def demo(arguments: Namespace, terminal: Terminal) -> int:
 def _serve(
     path: Path, arguments: Namespace, terminal: Terminal, *, session_id: str | None = None
 ) -> None:
+    # A service that is stopped cleans up as one that is interrupted does.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+
     def announce(page: str) -> None:
         terminal.line(f"The console is at {page}")
         terminal.out.flush()

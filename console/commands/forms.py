@@ -6,6 +6,7 @@ They are stable: a field may be added, none is renamed or removed without a new 
 from collections import Counter
 from collections.abc import Mapping
 from datetime import UTC, datetime
+from math import isnan
 from typing import Any
 
 from handoff_console.console.commands.batch import Progress
@@ -46,6 +47,28 @@ def session_form(record: SessionRecord) -> dict[str, Any]:
         "findings": [finding_form(finding) for finding in record.judgement.findings],
         "metadata": record.metadata,
     }
+
+
+def line_form(session: Mapping[str, Any]) -> dict[str, Any]:
+    """Return an item of `list --json` from a row of the store's `sessions`."""
+    started, seen = session["started_at"], session["last_seen_at"]
+    return {
+        **{name: _or_none(session[name]) for name in _LINE},
+        "started_at": iso_time(started.timestamp()),
+        "last_seen_at": iso_time(seen.timestamp()),
+    }
+
+
+def _or_none(value: Any) -> Any:
+    """Return a value of a frame; what is missing there is NaN, which is no JSON."""
+    return None if isinstance(value, float) and isnan(value) else value
+
+
+_LINE = (
+    "session_id", "outcome", "flow", "prompt_version", "origin", "source", "message", "verdict",
+    "problem_handoff_id", "agent_at_fault", "reason", "turns", "handoffs", "refused", "depth",
+    "hops", "tokens_used", "pool_tokens", "duration_seconds", "agents", "metadata",
+)  # fmt: skip
 
 
 def explanation_form(found: Explanation) -> dict[str, Any]:

@@ -1,0 +1,79 @@
+"""`list`: the sessions of a store, failed ones first."""
+
+from argparse import Namespace
+from datetime import UTC, datetime
+
+from handoff_console.console.cli.looking import write_json
+from handoff_console.console.cli.places import next_command, store_of
+from handoff_console.console.cli.terminal import Terminal, fitted
+from handoff_console.console.cli.tree_text import outcome_text
+from handoff_console.console.commands import forms
+from handoff_console.console.commands.errors import CommandError
+from handoff_console.console.commands.listing import Page, moment_since, session_page
+from handoff_console.console.commands.looking import wanted_findings
+from handoff_console.console.theme import LOOKS
+from handoff_console.console.viewmodels.inbox import InboxRow, showing
+from handoff_console.console.viewmodels.text import one_line
+from handoff_console.store.session_filter import SessionFilter
+
+_OUTCOME_COLUMNS, _AGE_COLUMNS, _SESSION_COLUMNS = 17, 11, 26
+
+
+def list_sessions(arguments: Namespace, terminal: Terminal) -> int:
+    """Carry out `handoff list`."""
+    wanted = _filter(arguments)
+    page = session_page(store_of(arguments), wanted, limit=arguments.limit, offset=arguments.offset)
+    if arguments.json:
+        write_json([forms.line_form(session) for session in page.sessions], terminal)
+        return 0
+    for row in page.rows:
+        _write(row, terminal)
+    _write_end(page, arguments, terminal, filtered=wanted != SessionFilter())
+    return 0
+
+
+def _filter(arguments: Namespace) -> SessionFilter:
+    for word in arguments.outcome:
+        if word not in LOOKS:
+            raise CommandError(f"There is no outcome {word!r}; there are: {', '.join(LOOKS)}.")
+    if arguments.finding is not None:
+        wanted_findings([arguments.finding])
+    since = moment_since(arguments.since, datetime.now(UTC)) if arguments.since else None
+    return SessionFilter(
+        outcomes=tuple(arguments.outcome),
+        flow=arguments.flow,
+        agent=arguments.agent,
+        finding=arguments.finding,
+        text=arguments.search or "",
+        since=since,
+    )
+
+
+def _write(row: InboxRow, terminal: Terminal) -> None:
+    room = terminal.columns - _OUTCOME_COLUMNS - _AGE_COLUMNS - _SESSION_COLUMNS
+    terminal.line(
+        outcome_text(row.outcome, "", terminal, columns=_OUTCOME_COLUMNS),
+        fitted(row.age, _AGE_COLUMNS),
+        fitted(row.session_id, max(_SESSION_COLUMNS, len(row.session_id) + 2)),
+        terminal.styled(one_line(row.flow, max(room, 8)), "dim"),
+    )
+    terminal.line("  ", terminal.styled(one_line(row.asked, terminal.columns - 2), "strong"))
+    terminal.line("  ", one_line(row.verdict, terminal.columns - 2))
+
+
+def _write_end(page: Page, arguments: Namespace, terminal: Terminal, *, filtered: bool) -> None:
+    shown, first = len(page.rows), arguments.offset + 1
+    if page.total and not shown:
+        terminal.line(
+            f"There are {page.total:,}; --offset {arguments.offset} leaves out all of them."
+        )
+        return
+    if shown:
+        terminal.line()
+    terminal.line(showing(shown, first, page.total, filtered))
+    if shown:
+        ids = (page.rows[0].session_id,)
+        terminal.line(terminal.styled(next_command(arguments, "why", *ids), "dim"))
+    elif not filtered:
+        command = next_command(arguments, "run", "support")
+        terminal.line(terminal.styled(f"Record one: {command}", "dim"))

@@ -1,0 +1,126 @@
+"""`handoff demo` and `handoff open`: the console, for this machine alone, until Ctrl-C."""
+
+import signal
+import socket
+import subprocess
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+from urllib.request import ProxyHandler, build_opener
+
+import pytest
+from support.command import started
+
+pytestmark = pytest.mark.acceptance
+
+DIRECT = build_opener(ProxyHandler({}))
+
+
+class Served(NamedTuple):
+    """A console that is up."""
+
+    process: "subprocess.Popen[str]"
+    page: str
+
+    def answers(self, path: str) -> str:
+        """Return what it says under a path."""
+        with DIRECT.open(self.page.partition("/session")[0].rstrip("/") + path, timeout=30) as said:
+            return str(said.read().decode())
+
+
+@pytest.fixture
+def served(folder: Path) -> Iterator[Callable[..., Served]]:
+    """Return a function that starts a console and waits until it says where it is."""
+    processes = []
+
+    def start(*words: str, **variables: str) -> Served:
+        process = started(folder, *words, "--no-browser", **variables)
+        processes.append(process)
+        assert process.stdout is not None
+        line = process.stdout.readline()
+        assert line.startswith("The console is at http://127.0.0.1:"), process.communicate()
+        return Served(process, line.removeprefix("The console is at ").strip())
+
+    yield start
+    for process in processes:
+        process.kill()
+        process.communicate()
+
+
+@pytest.fixture
+def taken_port() -> Iterator[int]:
+    """Return a port on which something else listens."""
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        yield other.getsockname()[1]
+
+
+@pytest.mark.parametrize("end", [signal.SIGINT, signal.SIGTERM], ids=["ctrl-c", "terminated"])
+def test_the_demo_serves_samples_from_a_fresh_store_and_removes_it_at_the_end(
+    served, folder, tmp_path, end
+):
+    place = tmp_path / "temporary"
+    place.mkdir()
+
+    demo = served("demo", TMPDIR=str(place))
+
+    assert '"ok"' in demo.answers("/health")
+    assert [path.name for path in place.glob("handoff-demo-*/*.db")] == ["samples.db"]
+    demo.process.send_signal(end)
+    _, err = demo.process.communicate(timeout=30)
+    assert demo.process.returncode in {0, -signal.SIGTERM}
+    assert "Traceback" not in err
+    assert "one of them failed: find out why" in err
+    assert list(place.glob("handoff-demo-*")) == []
+    assert not (folder / "handoff.db").exists()
+
+
+def test_two_demos_run_side_by_side(served):
+    one, two = served("demo"), served("demo")
+
+    assert one.page != two.page
+    assert '"ok"' in one.answers("/health")
+    assert '"ok"' in two.answers("/health")
+
+
+def test_the_console_opens_on_the_session_that_was_named(served, handoff):
+    handoff("run", "frontdesk")
+    session = handoff("list", "--json").out.split('"session_id": "')[1].split('"')[0]
+
+    console = served("open", "--session", session[-6:])
+
+    assert console.page.endswith(f"/session?session={session}")
+    assert '"ok"' in console.answers("/health")
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["open"], "handoff.db; check the path, or record a session into it first."),
+        (["open", "missing.db"], "missing.db; check the path"),
+        (["open", "missing.db", "--db", "other.db"], "The store is named twice"),
+        (["open", "text.db"], "text.db is not a store"),
+        (["open", "."], "is a folder; name the store's file inside it."),
+        (["demo", "--db", "mine.db"], "use `handoff open mine.db`."),
+        (["demo", "--port", "0"], "'0' is no whole number from 1 on"),
+        (["demo", "--port", "70000"], "'70000' is no port; ports go from 1 to 65535"),
+    ],
+)
+def test_what_cannot_be_opened_is_one_sentence(handoff, folder, words, sentence):
+    (folder / "text.db").write_text("hello")
+
+    done = handoff(*words, "--no-browser")
+
+    assert (done.status, done.out) == (2, "")
+    assert sentence in done.err
+    assert done.err.count("\n") == 1
+
+
+def test_a_taken_port_is_refused_and_an_unknown_session_too(handoff, taken_port):
+    handoff("run", "frontdesk")
+
+    port = handoff("open", "--no-browser", "--port", str(taken_port))
+    session = handoff("open", "--no-browser", "--session", "nobody")
+
+    assert port.status == session.status == 2
+    assert f"Port {taken_port} is taken by another program" in port.err
+    assert "There is no session 'nobody' in this store; `handoff list` shows" in session.err
