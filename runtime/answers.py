@@ -1,6 +1,7 @@
 """Reading what a worker answered: the typed result it owes, or what is wrong with it."""
 
 import json
+from collections.abc import Sequence
 from typing import Any
 
 from pydantic import BaseModel, ValidationError
@@ -9,6 +10,8 @@ from handoff_console.runtime.contract import HandoffResult, Status
 from handoff_console.runtime.tool import problems
 
 _FIELDS = {"status", "data", "notes", "steps_used", "transient"}
+_SHOWN = 100
+"""Characters: what a model wrote is no sentence of ours when it is longer."""
 _WORKER_STATUSES = (Status.OK, Status.NOT_FOUND, Status.NEEDS_INPUT, Status.ERROR)
 
 
@@ -36,7 +39,7 @@ def read_answer(
     if schema is None and not _is_result(fields):
         return HandoffResult(status=Status.OK, data={"text": text}, steps_used=steps_used)
     if fields is None:
-        return f"the answer is no JSON object with status, data and notes; it begins {text[:40]!r}."
+        return "the answer is no JSON object with status, data and notes."
     return _typed(fields, schema, steps_used)
 
 
@@ -54,10 +57,11 @@ def _typed(
     fields: dict[str, Any], schema: type[BaseModel] | None, steps_used: int
 ) -> HandoffResult | str:
     if unknown := sorted(fields.keys() - _FIELDS):
-        return f"the answer has unknown fields {unknown}; it may have: data, notes, status."
+        return (
+            f"the answer has unknown fields ({_some(unknown)}); it may have: data, notes, status."
+        )
     if fields.get("status") not in _WORKER_STATUSES:
-        allowed = ", ".join(_WORKER_STATUSES)
-        return f"status is {fields.get('status')!r}; it has to be one of: {allowed}."
+        return f"status is none of: {', '.join(_WORKER_STATUSES)}."
     data = fields.get("data")
     if fields["status"] == Status.OK and schema is not None:
         try:
@@ -70,7 +74,7 @@ def _typed(
             data=data,
             notes=fields.get("notes") or "",
             steps_used=steps_used,
-            transient=bool(fields.get("transient", False)),
+            transient=fields.get("transient") is True,
         )
     except ValidationError as error:
         return f"{problems(error)}."
@@ -87,6 +91,11 @@ def _json_object(text: str) -> dict[str, Any] | None:
     except (ValueError, RecursionError):
         return None
     return value if isinstance(value, dict) else None
+
+
+def _some(names: Sequence[str]) -> str:
+    shown = ", ".join(names)
+    return shown if len(shown) <= _SHOWN else f"{len(names)} of them"
 
 
 def _is_result(fields: dict[str, Any] | None) -> bool:

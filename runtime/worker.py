@@ -203,7 +203,9 @@ class Worker:
             OutputRejected(step=handoff.steps, output=output, problem=read, final=final),
         )
         if final:
-            return failed(handoff, f"the answer did not fit {name}: {read}", quarantined=output)
+            # Not even a part of it goes to the caller: it may be anything. Source: S0, step 2.
+            notes = f"the answer did not fit {name}; only the operator can read it"
+            return failed(handoff, notes, quarantined=output)
         told = f"Your answer was not accepted: {read}"
         handoff.context.append(
             reply.kept, kept_message(self._recorder, {"role": "user", "content": told})
