@@ -3,6 +3,7 @@
 Needs pydantic and the standard library, nothing else.
 """
 
+from handoff_console.runtime.agents import Agent, Edge
 from handoff_console.runtime.contract import (
     Effect,
     HandoffRequest,
@@ -23,7 +24,7 @@ from handoff_console.runtime.errors import (
     TransientToolError,
 )
 from handoff_console.runtime.events import Event, EventList, EventSink
-from handoff_console.runtime.flow import Agent, Edge, Flow, Price
+from handoff_console.runtime.flow import Flow, Price
 from handoff_console.runtime.models import (
     Bm25,
     CallableModel,
@@ -40,14 +41,18 @@ from handoff_console.runtime.models import (
     together,
     use,
 )
+from handoff_console.runtime.people import Approval, Decision, Question
 from handoff_console.runtime.redaction import Redaction
-from handoff_console.runtime.session import Origin, SessionResult, run
+from handoff_console.runtime.session import Origin, Session, SessionResult, resume, run
+from handoff_console.runtime.tape import Recording
 from handoff_console.runtime.tool import Tool
 
 __all__ = [
     "Agent",
+    "Approval",
     "Bm25",
     "CallableModel",
+    "Decision",
     "Edge",
     "Effect",
     "Event",
@@ -65,10 +70,13 @@ __all__ = [
     "ModelReply",
     "Origin",
     "Price",
+    "Question",
+    "Recording",
     "Redaction",
     "RequestError",
     "Rules",
     "Scripted",
+    "Session",
     "SessionResult",
     "SessionStopped",
     "State",
@@ -81,6 +89,7 @@ __all__ = [
     "answer",
     "delegate",
     "hand_over",
+    "resume",
     "run",
     "say",
     "timed",

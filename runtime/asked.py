@@ -6,9 +6,10 @@ from typing import Any
 
 from pydantic import BaseModel
 
+from handoff_console.runtime.agents import TEXT
 from handoff_console.runtime.contract import HandoffRequest, ToolCall
 from handoff_console.runtime.errors import RequestError, choices
-from handoff_console.runtime.flow import TEXT, Flow
+from handoff_console.runtime.flow import Flow
 
 NO_REASON = "(no reason given)"
 _OWN_KEYS = ("reason", "task", "summary", "payload")

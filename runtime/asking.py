@@ -3,19 +3,17 @@
 Source: S0, step 3.
 """
 
-import asyncio
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from zlib import crc32
 
+from handoff_console.runtime.billing import Bill
 from handoff_console.runtime.budget import Pool
 from handoff_console.runtime.canonical import estimate_tokens
 from handoff_console.runtime.context import KeptMessage, kept_message
 from handoff_console.runtime.contract import Message, Usage
-from handoff_console.runtime.errors import ModelError, TransientModelError
+from handoff_console.runtime.errors import ModelError, ReplayDiverged, TransientModelError
 from handoff_console.runtime.events import (
-    BudgetCharged,
-    BudgetOverdrawn,
     FirstTokenReceived,
     ModelCalled,
     ModelReplied,
@@ -23,6 +21,7 @@ from handoff_console.runtime.events import (
 from handoff_console.runtime.flow import Flow
 from handoff_console.runtime.handoff import End, OpenHandoff, failed, stopped
 from handoff_console.runtime.models import ModelCall, ModelReply, terms_of
+from handoff_console.runtime.player import LOST, LostReply, Player, as_played
 from handoff_console.runtime.recorder import Recorder
 from handoff_console.runtime.tools import LATE, by_deadline
 
@@ -37,12 +36,26 @@ class Reply(NamedTuple):
     kept: KeptMessage
 
 
+class _Waiting:
+    """An answer that is waited for; its first token counts once, and only while it is."""
+
+    def __init__(self, on_first_token: Callable[[], None]) -> None:
+        self.over = False
+        self._on_first_token = on_first_token
+
+    def first_token(self) -> None:
+        if not self.over:
+            self.over = True
+            self._on_first_token()
+
+
 class Asker:
     """Asks the models of one request and charges the pool."""
 
-    def __init__(self, flow: Flow, recorder: Recorder, pool: Pool) -> None:
+    def __init__(self, flow: Flow, recorder: Recorder, pool: Pool, player: Player) -> None:
         self._flow, self._recorder, self._pool = flow, recorder, pool
-        self._cost = 0.0
+        self._player = player
+        self._bill = Bill(flow, recorder, pool)
 
     def limit(self, handoff: OpenHandoff) -> End | None:
         """Return the end of a handoff that has used up a limit; None when it may ask once more."""
@@ -55,7 +68,7 @@ class Asker:
         limits = handoff.limits
         if self.seconds_left(handoff) <= 0:
             return _late(handoff)
-        if self._flow.max_cost is not None and self._cost >= self._flow.max_cost:
+        if self._bill.is_used_up:
             return stopped(handoff, "cost", f"cost limit hit: {self._flow.max_cost:g}")
         left, estimate = self._tokens_left(handoff), self._estimate(handoff)
         if left - estimate >= MIN_REPLY_TOKENS:
@@ -84,10 +97,12 @@ class Asker:
             started = self._recorder.elapsed()
             waiting = _Waiting(lambda: self._first_token(handoff))
             try:
-                reply = await by_deadline(
-                    handoff.model.reply(self._question(handoff, room, waiting.first_token)),
-                    self.seconds_left(handoff),
-                )
+                reply = await self._answer(handoff, room, waiting)
+            except LostReply:
+                self._not_replied(handoff, LOST, started, billed=estimate, transient=True)
+                continue
+            except ReplayDiverged:
+                raise
             except Exception as error:  # noqa: BLE001 - a worker's failure is a value, not a crash
                 if end := await self._failed_try(handoff, error, try_number, estimate, started):
                     return end
@@ -122,6 +137,20 @@ class Asker:
         self._recorder.commit()
         return estimate, room
 
+    async def _answer(self, handoff: OpenHandoff, room: int, waiting: _Waiting) -> Any:
+        """Return what the model says, or said when this was recorded; `LATE` past the deadline."""
+        scope, step = handoff.scope, handoff.steps
+        played = self._player.reply(scope, step, handoff.context.node)
+        handoff.step_played = played is not None
+        if played:
+            self._player.step_played(played.at_seconds)
+            return as_played(played)
+        if self._player.was_lost(scope, step):
+            raise LostReply
+        await self._player.go_live()
+        question = self._question(handoff, room, waiting.first_token)
+        return await by_deadline(handoff.model.reply(question), self.seconds_left(handoff))
+
     def _question(
         self, handoff: OpenHandoff, room: int, first_token: Callable[[], None]
     ) -> ModelCall:
@@ -145,7 +174,7 @@ class Asker:
 
     def seconds_left(self, handoff: OpenHandoff) -> float:
         """Return the seconds until a handoff's deadline."""
-        return handoff.deadline_at - self._recorder.clock.elapsed()
+        return handoff.deadline_at - self._recorder.timeline.elapsed()
 
     def _replied(
         self, handoff: OpenHandoff, reply: ModelReply, estimate: int, started: float
@@ -162,14 +191,16 @@ class Asker:
                 output_tokens=usage.output_tokens,
                 measured=usage.measured,
                 finish_reason=reply.finish_reason,
+                replayed=handoff.step_played,
                 latency_seconds=round(self._recorder.elapsed() - started, 6),
             ),
         )
-        self._charge(handoff, usage)
+        self._bill.charge(handoff, usage)
         return kept
 
     def _replied_late(self, handoff: OpenHandoff, estimate: int, started: float) -> None:
-        self._not_replied(handoff, "no reply by the deadline", started, billed=estimate)
+        error = "no reply by the deadline"
+        self._not_replied(handoff, error, started, billed=estimate, late=True)
 
     async def _failed_try(
         self,
@@ -191,7 +222,7 @@ class Asker:
             again = transient and terms_of(handoff.model).max_tries == 1
             return failed(handoff, f"the model failed{tries}: {text}", transient=again)
         self._recorder.commit()
-        await asyncio.sleep(pause_seconds)
+        await self._player.pause(pause_seconds)
         return self._used_up(handoff)
 
     def _pause_seconds(
@@ -216,6 +247,7 @@ class Asker:
         *,
         billed: int = 0,
         transient: bool = False,
+        late: bool = False,
     ) -> None:
         """Record a call without a reply. `billed` is what its input may cost, in tokens."""
         self._recorder.emit(
@@ -227,32 +259,12 @@ class Asker:
                 latency_seconds=round(self._recorder.elapsed() - started, 6),
                 error=error,
                 transient=transient,
+                late=late,
+                replayed=handoff.step_played,
             ),
         )
         if billed:
-            self._charge(handoff, Usage(billed, 0, measured=False))
-
-    def _charge(self, handoff: OpenHandoff, usage: Usage) -> None:
-        handoff.tokens += usage.tokens
-        handoff.measured = handoff.measured and usage.measured
-        price = self._flow.prices.get(handoff.model.name)
-        cost = None
-        if price is not None:
-            cost = (
-                usage.input_tokens * price.input_per_million
-                + usage.output_tokens * price.output_per_million
-            ) / 1_000_000
-            self._cost += cost
-        handoff.cost = None if cost is None or handoff.cost is None else handoff.cost + cost
-        pool = self._pool
-        over = pool.charge(handoff.id, usage.tokens)
-        after = {"free": pool.free, "open": pool.open, "spent": pool.spent}
-        self._recorder.emit(
-            handoff.scope,
-            BudgetCharged(tokens=usage.tokens, estimated=not usage.measured, cost=cost, **after),
-        )
-        if over:
-            self._recorder.emit(handoff.scope, BudgetOverdrawn(tokens=over, **after))
+            self._bill.charge(handoff, Usage(billed, 0, measured=False))
 
     def _tokens_left(self, handoff: OpenHandoff) -> int:
         return min(handoff.limits.max_tokens - handoff.tokens, self._pool.rest(handoff.id))
@@ -271,19 +283,6 @@ def _as_message(handoff: OpenHandoff, reply: ModelReply) -> Message:
             for index, call in enumerate(reply.tool_calls)
         ]
     return message
-
-
-class _Waiting:
-    """An answer that is waited for; its first token counts once, and only while it is."""
-
-    def __init__(self, on_first_token: Callable[[], None]) -> None:
-        self.over = False
-        self._on_first_token = on_first_token
-
-    def first_token(self) -> None:
-        if not self.over:
-            self.over = True
-            self._on_first_token()
 
 
 def _late(handoff: OpenHandoff) -> End:

@@ -3,13 +3,15 @@
 Source: S0 step 1, S2 "Context and State Management During the Handoff", S3 mistakes 2 and 3.
 """
 
+import json
 import re
 from collections.abc import Collection, Sequence
 from typing import Any, NamedTuple
 
+from handoff_console.runtime.agents import TEXT, Agent
 from handoff_console.runtime.canonical import canonical, canonical_text
 from handoff_console.runtime.contract import HandoffRequest, Message
-from handoff_console.runtime.flow import TEXT, Agent, Flow
+from handoff_console.runtime.flow import Flow
 from handoff_console.runtime.packet import Packet
 from handoff_console.runtime.recorder import Recorder
 
@@ -114,6 +116,15 @@ def tool_message(call_id: str, name: str, content: Any, *, fence: bool = True) -
     if fence:
         text = fenced(name, text)
     return {"role": "tool", "tool_call_id": call_id, "name": name, "content": text}
+
+
+def tool_value(message: Message) -> Any:
+    """Return what `tool_message` was made from: JSON where it is some, else the text."""
+    text = unfenced(message["content"])
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text
 
 
 class KeptMessage(NamedTuple):

@@ -1,17 +1,13 @@
-"""The handoffs of one request: opened, run, passed on, closed exactly once."""
+"""The handoffs of one request: judged, run, passed on, forked and joined, answered by people."""
 
 import math
 from collections.abc import Mapping, Sequence
-from itertools import count
+from dataclasses import dataclass
 
+from handoff_console.runtime.agents import HUMAN, Agent
 from handoff_console.runtime.asking import Asker
 from handoff_console.runtime.budget import Pool
-from handoff_console.runtime.context import (
-    KeptMessage,
-    kept_message,
-    request_message,
-    system_message,
-)
+from handoff_console.runtime.context import kept_message, request_message
 from handoff_console.runtime.contract import (
     EndedBy,
     HandoffKind,
@@ -24,67 +20,92 @@ from handoff_console.runtime.contract import (
     reaction_to,
 )
 from handoff_console.runtime.errors import SessionStopped
-from handoff_console.runtime.events import (
-    AgentActivated,
-    BudgetRefunded,
-    BudgetReserved,
-    ForkJoined,
-    ForkOpened,
-    HandoffClosed,
-    HandoffOpened,
-)
+from handoff_console.runtime.events import ForkJoined, ForkOpened
 from handoff_console.runtime.flow import Flow
 from handoff_console.runtime.gate import Gate
-from handoff_console.runtime.handoff import End, OpenHandoff
+from handoff_console.runtime.handoff import End, OpenHandoff, answered
+from handoff_console.runtime.joining import aggregator_inputs, joined_result
+from handoff_console.runtime.ledger import EffectLedger
 from handoff_console.runtime.models import Model
-from handoff_console.runtime.offers import offered_tools
+from handoff_console.runtime.openings import Openings
+from handoff_console.runtime.packet import Packet
+from handoff_console.runtime.people import People, Suspended
+from handoff_console.runtime.player import Player
 from handoff_console.runtime.recorder import Recorder, Scope
 from handoff_console.runtime.state import SessionState
 from handoff_console.runtime.toolbox import Toolbox
+from handoff_console.runtime.tools import run_together
 from handoff_console.runtime.worker import Refused, Worker
 
 USER = "user"
 """Who asks for the root handoff."""
 
+RUNTIME = "runtime"
+"""Who asks an aggregator."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SessionParts:
+    """What all requests of a session share."""
+
+    flow: Flow
+    models: Mapping[str, Model]
+    recorder: Recorder
+    state: SessionState
+    player: Player
+    people: People
+    ledger: EffectLedger
+    raise_on_stop: bool = False
+    """The first stop of a loop ends the request, to be raised."""
+    wait_for_answers: bool = False
+    """A question at the root waits for the user; otherwise it is the request's result."""
+
 
 class Delegations:
     """Every handoff of one request from the gate to its close; the worker's `Delegation`."""
 
-    def __init__(
-        self,
-        flow: Flow,
-        models: Mapping[str, Model],
-        recorder: Recorder,
-        *,
-        raise_on_stop: bool = False,
-    ) -> None:
-        self._flow, self._recorder = flow, recorder
+    def __init__(self, session: SessionParts, earlier_workers: int = 0) -> None:
+        flow, recorder = session.flow, session.recorder
+        self._session, self._flow, self._recorder = session, flow, recorder
         self.pool = Pool(flow.pool_tokens, flow.finish_floor_tokens)
-        self.state = SessionState(recorder)
-        self.toolbox = Toolbox(recorder, self.state)
-        self.result_digest: str | None = None
-        """Of the handoff that closed last with a result."""
-        self._gate = Gate(flow, models, recorder, self.pool, self.state)
-        self._worker = Worker(
-            flow,
-            recorder,
-            Asker(flow, recorder, self.pool),
-            self.toolbox,
-            self,
-            raise_on_stop=raise_on_stop,
+        self.toolbox = Toolbox(
+            recorder, session.state, session.player, session.people, session.ledger
         )
-        self._forks = count(1)
-        self._open: dict[str, OpenHandoff] = {}
+        self.openings = Openings(flow, recorder, self.pool)
+        self.gate = Gate(flow, session.models, recorder, self.pool, session.state, session.player)
+        self.gate.session_workers = earlier_workers
+        self.last: OpenHandoff | None = None
+        """The last hop of the root: who answered."""
+        asker = Asker(flow, recorder, self.pool, session.player)
+        self._worker = Worker(
+            flow, recorder, asker, self.toolbox, self, raise_on_stop=session.raise_on_stop
+        )
+        self._asked_by = ""
 
     @property
     def stopped(self) -> SessionStopped | None:
         """The first stop of a loop, for those who want it raised."""
-        return self._gate.stopped
+        return self.gate.stopped
 
-    async def run_root(self, scope: Scope, message: str | HandoffRequest) -> End:
-        """Open the user's request as the root handoff and run its chain to the end."""
+    async def run_root(
+        self,
+        scope: Scope,
+        message: str | HandoffRequest,
+        agent: Agent,
+        history: Sequence[Message] = (),
+    ) -> End:
+        """Open the user's request as the root handoff and run its chain to the end.
+
+        Args:
+            scope: The turn and its request id.
+            message: What the user says, or a typed request.
+            agent: Who takes it.
+            history: What was said in earlier turns.
+
+        Raises:
+            Suspended: It waits for a person; its handoffs stay open.
+        """
         flow = self._flow
-        agent = flow.agents_by_name[flow.start]
         first: Message
         if isinstance(message, HandoffRequest):
             request, first = message, request_message(flow, message)
@@ -96,37 +117,37 @@ class Delegations:
                 output_schema=agent.output_schema,
             )
             first = {"role": "user", "content": message}
-        root = self._gate.prepared(
-            scope._replace(handoff_id=self._gate.next_id(), path=f"t{scope.turn}"),
+        root = self.gate.prepared(
+            self.gate.scope(scope, f"t{scope.turn}", parent_id=None),
             USER,
             agent,
             HandoffKind.CALL,
             request,
             bound_at=math.inf,
             depth_left=flow.depth,
+            passed_on=[*history, first],
         )
-        self._gate.requested(root, "the user's request")
-        root.passed_on = [first]
-        self._begin(root)
+        self.gate.requested(root, "the user's request")
+        self.openings.begin(root, hops=0)
         return await self._chain(root)
 
     def judge_call(self, asking: OpenHandoff, call: ToolCall, index: int) -> OpenHandoff | Refused:
         """Gate a call and reserve its grant."""
-        judged = self._gate.call(asking, call, index)
+        judged = self.gate.call(asking, call, index)
         if isinstance(judged, OpenHandoff):
-            self._gate.turn.workers += 1
-            self._reserve(judged, keep_floor=True)
+            self.gate.turn.workers += 1
+            self.openings.reserve(judged, keep_floor=True)
         return judged
 
     def judge_transfer(
-        self, asking: OpenHandoff, call: ToolCall, index: int, *, extra: bool
+        self, asking: OpenHandoff, call: ToolCall, index: int, *, of: int, promised: int
     ) -> OpenHandoff | Refused:
         """Gate a transfer; its grant is reserved once the sender has closed."""
-        return self._gate.transfer(asking, call, index, extra=extra)
+        return self.gate.transfer(asking, call, index, of=of, promised=promised)
 
     def fork(self, asking: OpenHandoff, calls: Sequence[OpenHandoff]) -> str:
-        """Mark calls as decided together."""
-        fork_id = f"f{next(self._forks)}"
+        """Mark handoffs as decided together."""
+        fork_id = f"{asking.id}.{asking.steps}"
         for handoff in calls:
             handoff.fork_id = fork_id
         ids = tuple(handoff.id for handoff in calls)
@@ -140,7 +161,7 @@ class Delegations:
         calls: Sequence[OpenHandoff],
         statuses: Sequence[str],
     ) -> None:
-        """Record that all calls of a fork came back, in the order they were asked for."""
+        """Record that all of a fork came back, in the order they were asked for."""
         ids = tuple(handoff.id for handoff in calls)
         joined = ForkJoined(fork_id=fork_id, handoff_ids=ids, statuses=tuple(statuses))
         self._recorder.emit(asking.scope, joined)
@@ -148,13 +169,15 @@ class Delegations:
     async def run_call(self, handoff: OpenHandoff) -> HandoffResult:
         """Run a judged call to its result; a transient error is tried once more."""
         result = await self._run(handoff)
+        if result.status is Status.NEEDS_INPUT:
+            self._asked_by = handoff.scope.path or ""
         if reaction_to(result, attempt=handoff.scope.attempt) is not Reaction.RETRY:
             return result
         tokens, parent = handoff.limits.max_tokens, handoff.scope.parent_id
         if self.pool.available(parent, keep_floor=True) < tokens:
             return result
-        retry = self._gate.prepared(
-            handoff.scope._replace(handoff_id=self._gate.next_id(), attempt=2),
+        retry = self.gate.prepared(
+            self.gate.scope(handoff.scope, handoff.scope.path or "", parent_id=parent, attempt=2),
             handoff.source,
             handoff.agent,
             handoff.via,
@@ -167,125 +190,128 @@ class Delegations:
             follows=handoff.id,
             passed_on=handoff.passed_on,
         )
-        self._gate.requested(retry, f"tried again: {result.notes}")
-        self._reserve(retry, keep_floor=True)
+        self.gate.requested(retry, f"tried again: {result.notes}")
+        self.openings.reserve(retry, keep_floor=True)
         return await self._run(retry)
 
-    def cancel_open(self) -> None:
-        """Close what is open, innermost first."""
-        for handoff in reversed(list(self._open.values())):
-            self._close(handoff, End(ended_by=EndedBy.CANCELLED))
-
     async def _run(self, handoff: OpenHandoff) -> HandoffResult:
-        self._begin(handoff)
-        end = await self._chain(handoff)
-        return end.result or HandoffResult(status=Status.ERROR, notes="no result")
+        self.openings.begin(handoff, self.gate.turn.transfers)
+        return _result(await self._chain(handoff))
 
     async def _chain(self, handoff: OpenHandoff) -> End:
         """Run a handoff and all that transfers continue it, until one of them has a result."""
         while True:
-            end = await self._worker.work(handoff)
-            self._close(handoff, end)
-            if end.transfer is None:
+            end = await self._work(handoff)
+            if len(end.transfers) > 1:
+                fork_id = f"{handoff.id}.{handoff.steps}"
+                end = End(ended_by=end.ended_by, transfers=end.transfers, fork_id=fork_id)
+            self.openings.close(handoff, end)
+            for target in end.transfers:
+                self.gate.turn.transferred(handoff.agent.name, target.agent.name)
+            if not end.transfers:
+                self.last = handoff if handoff.scope.parent_id is None else self.last
                 return end
-            self._gate.turn.transferred(handoff.agent.name, end.transfer.agent.name)
-            handoff = end.transfer
-            self._reserve(handoff, keep_floor=False)
-            for key, value in handoff.confirmed.items():
-                self.state.set(handoff.scope, key, value)
-            self._begin(handoff)
+            if len(end.transfers) == 1:
+                handoff = end.transfers[0]
+                self._take_over(handoff)
+                continue
+            results = await self._run_fork(handoff, end.transfers)
+            if not self._flow.aggregator:
+                return answered(joined_result(end.transfers, results))
+            handoff = self._aggregation(handoff, end.transfers, results)
+            self._take_over(handoff)
 
-    def _reserve(self, handoff: OpenHandoff, *, keep_floor: bool) -> None:
-        tokens = handoff.limits.max_tokens
-        self.pool.reserve(handoff.id, handoff.scope.parent_id, tokens, keep_floor=keep_floor)
-        handoff.grant_tokens = tokens
-        self._recorder.emit(handoff.scope, BudgetReserved(tokens=tokens, **self._figures()))
+    async def _work(self, handoff: OpenHandoff) -> End:
+        """Run one hop. A person may be asked, and the hop goes on with the answer."""
+        if handoff.agent.name == HUMAN:
+            packet = handoff.packet
+            question = f"{packet.goal} ({handoff.request.task})" if packet else handoff.request.task
+            said = self._session.people.hear(handoff, question)["content"]
+            return answered(HandoffResult(status=Status.OK, data={"text": said}))
+        while True:
+            end = await self._worker.work(handoff)
+            if not self._waits_for_user(handoff, end) or handoff.last_reply is None:
+                return end
+            question = _result(end).notes or "Something is missing."
+            answer = self._session.people.hear(handoff, question, self._asked_by)
+            handoff.context.append(handoff.last_reply, kept_message(self._recorder, answer))
 
-    def _begin(self, handoff: OpenHandoff) -> None:
-        handoff.opened_at = self._recorder.clock.elapsed()
-        handoff.deadline_at = min(
-            handoff.opened_at + handoff.limits.deadline_seconds, handoff.bound_at
-        )
-        self._open[handoff.id] = handoff
-        packet = handoff.packet
-        self._recorder.emit(
-            handoff.scope,
-            HandoffOpened(
-                source=handoff.source,
-                target=handoff.agent.name,
-                via=handoff.via,
-                depth=handoff.depth,
-                depth_left=handoff.depth_left,
-                hop=handoff.hop,
-                hops=self._gate.turn.transfers,
-                grant_tokens=handoff.grant_tokens,
-                max_steps=handoff.limits.max_steps,
-                max_tokens=handoff.limits.max_tokens,
-                deadline_seconds=round(handoff.deadline_at - handoff.opened_at, 6),
-                allowed_tools=handoff.request.allowed_tools,
-                output_schema=handoff.request.output_schema,
-                context_policy=handoff.policy.value,
-                packet=self._recorder.keep(packet.body()).digest if packet else None,
-                withheld=handoff.withheld,
-                fork_id=handoff.fork_id,
-                continues=handoff.continues,
-                follows=handoff.follows,
-            ),
-        )
-        self._activate(handoff)
-
-    def _activate(self, handoff: OpenHandoff) -> None:
-        flow, agent, recorder = self._flow, handoff.agent, self._recorder
-        allowed = handoff.request.allowed_tools
-        tools = flow.fixed(
-            ("tools", agent.name, allowed), lambda: offered_tools(flow, agent, allowed)
-        )
-        prompt = flow.fixed(("prompt", agent.name), lambda: agent.prompt)
-        system = flow.fixed(("system", agent.name), lambda: system_message(agent))
-        handoff.tools, handoff.tools_bytes = tools.value, tools.size_bytes
-        recorder.emit(
-            handoff.scope,
-            AgentActivated(
-                agent=agent.name,
-                prompt=recorder.keep_clean(prompt.body),
-                prompt_version=flow.prompt_version,
-                model=handoff.model.name,
-                tools=recorder.keep_clean(tools.body),
-                reads_prompt=handoff.model.reads_prompt,
-            ),
-        )
-        handoff.context.append(
-            KeptMessage(system.value, recorder.keep_clean(system.body), system.size_bytes),
-            *(kept_message(recorder, message) for message in handoff.passed_on),
+    def _waits_for_user(self, handoff: OpenHandoff, end: End) -> bool:
+        return (
+            self._session.wait_for_answers
+            and handoff.scope.parent_id is None
+            and end.ended_by is EndedBy.ANSWERED
+            and _result(end).status is Status.NEEDS_INPUT
         )
 
-    def _close(self, handoff: OpenHandoff, end: End) -> None:
-        result = end.result
-        kept = self._recorder.keep(result.model_dump(mode="json")).digest if result else None
-        self.result_digest = kept or self.result_digest
-        self._open.pop(handoff.id, None)
-        self._recorder.emit(
-            handoff.scope,
-            HandoffClosed(
-                target=handoff.agent.name,
-                ended_by=end.ended_by,
-                status=result.status if result else None,
-                result=kept,
-                reason=end.reason,
-                notes=result.notes if result else "",
-                transferred_to=end.transfer.id if end.transfer else None,
-                inputs_hash=handoff.inputs_hash,
-                steps_used=handoff.steps,
-                tokens_used=handoff.tokens,
-                measured=handoff.measured,
-                cost=handoff.cost if handoff.model.name in self._flow.prices else None,
-                duration_seconds=round(self._recorder.clock.elapsed() - handoff.opened_at, 6),
-                quarantined=end.quarantined,
-            ),
-        )
-        refunded = self.pool.refund(handoff.id)
-        if refunded is not None:
-            self._recorder.emit(handoff.scope, BudgetRefunded(tokens=refunded, **self._figures()))
+    def _take_over(self, handoff: OpenHandoff) -> None:
+        self.openings.reserve(handoff, keep_floor=False)
+        for key, value in handoff.confirmed.items():
+            self._session.state.set(handoff.scope, key, value)
+        self.openings.begin(handoff, self.gate.turn.transfers)
 
-    def _figures(self) -> dict[str, int]:
-        return {"free": self.pool.free, "open": self.pool.open, "spent": self.pool.spent}
+    async def _run_fork(
+        self, sender: OpenHandoff, branches: Sequence[OpenHandoff]
+    ) -> list[HandoffResult]:
+        """Run several hops at once, all reserved in order first; results in that order."""
+        fork_id = self.fork(sender, branches)
+        for branch in branches:
+            self.openings.reserve(branch, keep_floor=False)
+        results: dict[int, HandoffResult] = {}
+
+        async def run(place: int, branch: OpenHandoff) -> None:
+            for key, value in branch.confirmed.items():
+                self._session.state.set(branch.scope, key, value)
+            self.openings.begin(branch, self.gate.turn.transfers)
+            try:
+                results[place] = _result(await self._chain(branch))
+            except Suspended:
+                return
+
+        await run_together([run(place, branch) for place, branch in enumerate(branches)])
+        if len(results) < len(branches):
+            raise Suspended
+        in_order = [results[place] for place in range(len(branches))]
+        self.joined(sender, fork_id, branches, [result.status.value for result in in_order])
+        return in_order
+
+    def _aggregation(
+        self,
+        sender: OpenHandoff,
+        branches: Sequence[OpenHandoff],
+        results: Sequence[HandoffResult],
+    ) -> OpenHandoff:
+        """Return the hop that merges what a fork came back with."""
+        agent = self._flow.agent(self._flow.aggregator)
+        goal = branches[0].packet.goal if branches[0].packet else sender.request.task
+        request = HandoffRequest(
+            task="Merge the answers into one, and leave nothing out.",
+            inputs=aggregator_inputs(branches, results),
+            allowed_tools=tuple(tool.name for tool in agent.tools),
+            output_schema=sender.request.output_schema,
+        )
+        names = ", ".join(branch.agent.name for branch in branches)
+        packet = Packet(RUNTIME, agent.name, goal, f"answers of {names}, in this order")
+        base, _, hop = (branches[0].scope.path or "").rpartition("~")
+        number = int(hop.partition(".")[0]) + 1
+        handoff = self.gate.prepared(
+            self.gate.scope(sender.scope, f"{base}~{number}", parent_id=sender.scope.parent_id),
+            RUNTIME,
+            agent,
+            HandoffKind.TRANSFER,
+            request,
+            bound_at=sender.bound_at,
+            depth=sender.depth,
+            depth_left=sender.depth_left,
+            ancestors=sender.ancestors,
+            hop=number,
+            continues=sender.id,
+            packet=packet,
+            passed_on=[request_message(self._flow, request, packet)],
+        )
+        self.gate.requested(handoff, "all branches came back")
+        return handoff
+
+
+def _result(end: End) -> HandoffResult:
+    return end.result or HandoffResult(status=Status.ERROR, notes="no result")

@@ -7,6 +7,7 @@ HandoffConsoleError
 ├── BudgetError          the pool was asked for something it cannot do
 ├── EventError           a recorded event that cannot be read
 ├── ModelError           a model could not answer; `TransientModelError` may be tried again
+├── ReplayDiverged       a re-run asks for something else than was recorded
 └── SessionStopped       (also a RuntimeError) only with `on_stop="raise"`
     ├── TooManyHandoffs
     └── CycleStopped
@@ -81,6 +82,17 @@ class ToolError(HandoffConsoleError):
 
 class TransientToolError(ToolError):
     """A tool could not do it this time; an error result that follows from it may be retried."""
+
+
+class ReplayDiverged(HandoffConsoleError):
+    """A re-run asked for something else than was recorded at the same place."""
+
+    def __init__(self, place: str) -> None:
+        self.place = place
+        super().__init__(
+            f"The session cannot go on from its record: at {place} the flow now asks for something "
+            "else than it did. Run it with the flow, prompts and tools it was recorded with."
+        )
 
 
 class SessionStopped(HandoffConsoleError, RuntimeError):

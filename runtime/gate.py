@@ -5,11 +5,11 @@ that can be opened; what does not is a sentence that the model reads.
 """
 
 from collections.abc import Mapping
-from itertools import count
 from typing import Any, NamedTuple
 
 from pydantic import ValidationError
 
+from handoff_console.runtime.agents import HUMAN, Agent, Edge
 from handoff_console.runtime.asked import Asked, read_asked
 from handoff_console.runtime.budget import Pool
 from handoff_console.runtime.context import Context, request_message, tool_message
@@ -17,11 +17,12 @@ from handoff_console.runtime.contract import HandoffKind, HandoffRequest, ToolCa
 from handoff_console.runtime.errors import CycleStopped, SessionStopped, TooManyHandoffs
 from handoff_console.runtime.events import CycleStopped as CycleWasStopped
 from handoff_console.runtime.events import HandoffRejected, HandoffRequested
-from handoff_console.runtime.flow import Agent, Edge, Flow
+from handoff_console.runtime.flow import Flow
 from handoff_console.runtime.guards import Refusal, TurnCounters, check_path, find_edge
 from handoff_console.runtime.handoff import OpenHandoff
 from handoff_console.runtime.models import Model
 from handoff_console.runtime.packing import pack
+from handoff_console.runtime.player import Player
 from handoff_console.runtime.recorder import Recorder, Scope
 from handoff_console.runtime.state import SessionState
 from handoff_console.runtime.tool import problems
@@ -50,30 +51,48 @@ class Gate:
         recorder: Recorder,
         pool: Pool,
         state: SessionState,
+        player: Player,
     ) -> None:
         self._flow, self._models, self._recorder = flow, models, recorder
-        self._pool, self._state = pool, state
+        self._pool, self._state, self._player = pool, state, player
         self.turn = TurnCounters()
+        self.session_workers = 0
+        """Calls of earlier turns."""
         self.stopped: SessionStopped | None = None
         """The first stop, for those who want it raised."""
-        self._ids = count(1)
 
     def call(self, by: OpenHandoff, call: ToolCall, index: int) -> OpenHandoff | Refused:
         """Judge a call."""
         path = f"{by.scope.path}/{by.steps}.{index}"
-        scope = by.scope._replace(handoff_id=self.next_id(), parent_id=by.id, path=path, attempt=1)
+        scope = self.scope(by.scope, path, parent_id=by.id)
         asking = _Asking(by, call, index, scope, HandoffKind.CALL, read_asked(call))
-        return self._judge(asking, extra=False)
+        return self._judge(asking)
 
     def transfer(
-        self, by: OpenHandoff, call: ToolCall, index: int, *, extra: bool
+        self, by: OpenHandoff, call: ToolCall, index: int, *, of: int, promised: int
     ) -> OpenHandoff | Refused:
-        """Judge a transfer; `extra` ones, after the first of a reply, are refused."""
-        path = by.scope.path or ""
-        base = path.rpartition("~")[0] if by.hop else path
-        scope = by.scope._replace(handoff_id=self.next_id(), path=f"{base}~{by.hop + 1}", attempt=1)
+        """Judge a transfer.
+
+        Args:
+            by: The handoff that passes control on.
+            call: Its tool call.
+            index: Which of the reply's handoffs, from 0.
+            of: How many different transfers the reply asks for; several are a fork.
+            promised: Tokens that transfers of the same reply will reserve first.
+        """
+        path = hop_path(by, f".{index}" if of > 1 else "")
+        scope = self.scope(by.scope, path, parent_id=by.scope.parent_id)
         asking = _Asking(by, call, index, scope, HandoffKind.TRANSFER, read_asked(call))
-        return self._judge(asking, extra=extra)
+        return self._judge(asking, promised=promised)
+
+    def scope(self, near: Scope, path: str, *, parent_id: str | None, attempt: int = 1) -> Scope:
+        """Return the scope of a handoff to be, with its id."""
+        return near._replace(
+            handoff_id=self._player.handoff_id(path, attempt),
+            parent_id=parent_id,
+            path=path,
+            attempt=attempt,
+        )
 
     def prepared(
         self,
@@ -116,29 +135,27 @@ class Gate:
             ),
         )
 
-    def next_id(self) -> str:
-        """Return the next handoff id, in the order of requests."""
-        return f"h{next(self._ids)}"
-
-    def _judge(self, asking: _Asking, *, extra: bool) -> OpenHandoff | Refused:
+    def _judge(self, asking: _Asking, promised: int = 0) -> OpenHandoff | Refused:
         by, call = asking.by, asking.call
         edge = find_edge(by.agent, call["name"])
         if isinstance(edge, Refusal):
             return self._refuse(asking, edge)
-        if refusal := _extra(by, edge) if extra else self._check(by, edge):
+        if refusal := self._check(by, edge):
             return self._refuse(asking, refusal)
         request = self._request(asking, edge)
         if isinstance(request, Refusal):
             return self._refuse(asking, request)
+        if refusal := self._distrust(by.agent, request, edge):
+            return self._refuse(asking, refusal)
         handoff = self._placed(asking, edge, request)
-        if shortage := self._shortage(handoff, by):
+        if shortage := self._shortage(handoff, by, promised):
             return self._refuse(asking, shortage)
         place = {"call_id": call["id"], "step": by.steps, "index": asking.number}
         self.requested(handoff, asking.asked.reason, **place)
         return handoff
 
     def _placed(self, asking: _Asking, edge: Edge, request: HandoffRequest) -> OpenHandoff:
-        by, target = asking.by, self._flow.agents_by_name[edge.target]
+        by, target = asking.by, self._flow.agent(edge.target)
         source = by.agent.name
         if asking.via is HandoffKind.CALL:
             return self.prepared(
@@ -171,6 +188,7 @@ class Gate:
             policy=edge.context,
             confirmed=packed.confirmed,
             passed_on=packed.messages,
+            return_to=edge.return_to,
         )
 
     def _check(self, by: OpenHandoff, edge: Edge) -> Refusal | None:
@@ -181,11 +199,25 @@ class Gate:
             depth_left=by.depth_left,
             ancestors=(*by.ancestors, by.agent.name),
             turn=self.turn,
-            session_workers=self.turn.workers,
+            session_workers=self.session_workers + self.turn.workers,
         )
 
+    def _distrust(self, source: Agent, request: HandoffRequest, edge: Edge) -> Refusal | None:
+        """Check what comes in from whom. Source: S3, "Privilege confusion"."""
+        target = self._flow.agent(edge.target)
+        if source.trust < target.trust and not target.ingress and target.name != HUMAN:
+            return Refusal(
+                "trust",
+                f"{source.name!r} (trust {source.trust}) may not hand off to {target.name!r} "
+                f"(trust {target.trust}), which checks nothing that comes in.",
+            )
+        for check in target.ingress:
+            if problem := check(request):
+                return Refusal("ingress", f"{target.name!r} did not take the request: {problem}.")
+        return None
+
     def _request(self, asking: _Asking, edge: Edge) -> HandoffRequest | Refusal:
-        asked, target = asking.asked, self._flow.agents_by_name[edge.target]
+        asked, target = asking.asked, self._flow.agent(edge.target)
         who = f"{asking.by.agent.name!r} asked {edge.target!r}"
         if "malformed" in asking.call:
             return Refusal("request", f"{who} with arguments that are no JSON object.")
@@ -198,17 +230,18 @@ class Gate:
                 task=asked.task,
                 inputs=asked.validated(edge.payload),
                 allowed_tools=tools if edge.allowed_tools is None else edge.allowed_tools,
-                limits=edge.limits,
+                limits=self._flow.limits_of(edge),
                 output_schema=schema,
             )
         except ValidationError as error:
             return Refusal("request", f"{who} with an invalid request: {problems(error)}.")
 
-    def _shortage(self, handoff: OpenHandoff, by: OpenHandoff) -> Refusal | None:
+    def _shortage(self, handoff: OpenHandoff, by: OpenHandoff, promised: int) -> Refusal | None:
         is_call = handoff.via is HandoffKind.CALL
         available = self._pool.available(
             handoff.scope.parent_id, keep_floor=is_call, returning="" if is_call else by.id
         )
+        available -= promised
         tokens = handoff.limits.max_tokens
         if tokens <= available:
             return None
@@ -256,9 +289,8 @@ class Gate:
         return TooManyHandoffs(source, target, self._flow.max_handoffs)
 
 
-def _extra(by: OpenHandoff, edge: Edge) -> Refusal:
-    return Refusal(
-        "single_transfer",
-        f"{by.agent.name!r} asked for several transfers in one reply; only the first counts, so "
-        f"{edge.target!r} was not handed anything.",
-    )
+def hop_path(by: OpenHandoff, branch: str = "") -> str:
+    """Return the path of the next hop of a chain: `t1/2.0~1`, then `t1/2.0~2`; `~2.1` in a fork."""
+    path = by.scope.path or ""
+    base = path.rpartition("~")[0] if by.hop else path
+    return f"{base}~{by.hop + 1}{branch}"

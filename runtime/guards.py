@@ -7,9 +7,10 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from handoff_console.runtime.agents import Agent, Edge
 from handoff_console.runtime.contract import HandoffKind
 from handoff_console.runtime.errors import choices
-from handoff_console.runtime.flow import Agent, Edge, Flow
+from handoff_console.runtime.flow import Flow
 from handoff_console.runtime.tool import HANDOFF_PREFIXES
 
 

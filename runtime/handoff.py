@@ -4,7 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from handoff_console.runtime.context import Context
+from handoff_console.runtime.agents import Agent
+from handoff_console.runtime.context import Context, KeptMessage
 from handoff_console.runtime.contract import (
     ContextPolicy,
     EndedBy,
@@ -15,7 +16,6 @@ from handoff_console.runtime.contract import (
     Message,
     Status,
 )
-from handoff_console.runtime.flow import Agent
 from handoff_console.runtime.models import Model
 from handoff_console.runtime.packet import Packet
 from handoff_console.runtime.recorder import Scope
@@ -46,6 +46,8 @@ class OpenHandoff:
     policy: ContextPolicy = ContextPolicy.PACKET
     passed_on: Sequence[Message] = ()
     """What it reads after its instructions; set by the edge's context policy."""
+    return_to: str = ""
+    """Who takes the user's next turn, should this hop answer."""
     confirmed: Mapping[str, Any] = field(default_factory=dict)
     """Of its inputs, those that something confirms: session state once it opens."""
     withheld: tuple[str, ...] = ()
@@ -64,6 +66,10 @@ class OpenHandoff:
     cost: float | None = 0.0
     rejected_outputs: int = 0
     told_to_stop: bool = False
+    step_played: bool = False
+    """The answer of this step came from a recording."""
+    last_reply: KeptMessage | None = None
+    """What its agent said last, before a person answers."""
     gathered: dict[tuple[int, int], dict[str, Any]] = field(default_factory=dict)
     """What tools and workers returned, by step and call: the partial data when it is stopped."""
 
@@ -81,7 +87,9 @@ class End:
     result: HandoffResult | None = None
     reason: str = ""
     """For `limit_reached`, which limit."""
-    transfer: OpenHandoff | None = None
+    transfers: Sequence[OpenHandoff] = ()
+    """Who takes over; several at once are a fork."""
+    fork_id: str | None = None
     quarantined: str | None = None
 
 

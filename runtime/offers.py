@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 from typing import Any
 
-from handoff_console.runtime.flow import Agent, Edge, Flow
+from handoff_console.runtime.agents import Agent, Edge
+from handoff_console.runtime.flow import Flow
 
 
 def offered_tools(flow: Flow, agent: Agent, allowed: Sequence[str]) -> list[dict[str, Any]]:
@@ -14,7 +15,7 @@ def offered_tools(flow: Flow, agent: Agent, allowed: Sequence[str]) -> list[dict
 
 def edge_spec(flow: Flow, edge: Edge) -> dict[str, Any]:
     """Return an edge as the special tool by which a model asks for it."""
-    target = flow.agents_by_name[edge.target]
+    target = flow.agent(edge.target)
     values = edge.payload.model_json_schema() if edge.payload else {"type": "object"}
     return {
         "name": edge.tool_name,

@@ -3,9 +3,10 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
+from handoff_console.runtime.agents import Edge
 from handoff_console.runtime.context import history_messages, request_message, slice_messages
 from handoff_console.runtime.contract import ContextPolicy, HandoffRequest, Message
-from handoff_console.runtime.flow import Edge, Flow
+from handoff_console.runtime.flow import Flow
 from handoff_console.runtime.handoff import OpenHandoff
 from handoff_console.runtime.packet import Packet, build_packet
 from handoff_console.runtime.state import SessionState, heard
@@ -63,7 +64,7 @@ def pack(
         case ContextPolicy.SLICE:
             messages = slice_messages(request, history)
         case ContextPolicy.FULL_HISTORY:
-            target = flow.agents_by_name[edge.target]
+            target = flow.agent(edge.target)
             messages = history_messages(history, {*request.allowed_tools, *target.edges_by_tool})
     return Packed(request, packet, withheld, confirmed, messages)
 

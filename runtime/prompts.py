@@ -8,9 +8,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from handoff_console.runtime.agents import Agent
 from handoff_console.runtime.canonical import canonical, digest
 from handoff_console.runtime.errors import FlowError, choices
-from handoff_console.runtime.flow import Agent, Flow
+from handoff_console.runtime.flow import Flow
 
 _KEYS = ("handoff_description", "examples", "targets", "model", "threshold")
 

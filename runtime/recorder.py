@@ -2,6 +2,8 @@
 
 import dataclasses
 import json
+from collections import defaultdict, deque
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from handoff_console.runtime.canonical import canonical_text, digest
@@ -11,6 +13,15 @@ from handoff_console.runtime.redaction import Redaction
 
 _HARMLESS_LENGTH = 6
 """`cvv=123` has 7: the names of agents and tools are mostly shorter, and are not searched."""
+
+
+_NEVER_AGAIN = frozenset(
+    {"session_suspended", "session_resumed", "first_token_received", "tool_returned_late"}
+)
+"""Kinds that a run over recorded answers does not come to: one that it records is a new one."""
+
+_Place = tuple[str, str | None, int, int, int]
+"""An event's kind, path, attempt, and the step and call it is about, where it says."""
 
 
 class Scope(NamedTuple):
@@ -32,6 +43,33 @@ class Kept(NamedTuple):
     """Of what was said, before redaction."""
 
 
+class Timeline:
+    """Seconds since the session started. While a recording is played, they are as recorded."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._started = clock.elapsed()
+        self._played: float | None = None
+
+    def elapsed(self) -> float:
+        """Return the seconds since the session started, or where the recording is."""
+        if self._played is not None:
+            return self._played
+        return self._clock.elapsed() - self._started
+
+    def play_to(self, elapsed_seconds: float) -> None:
+        """Stand at a recorded moment; never goes back."""
+        self._played = max(
+            self.elapsed() if self._played is None else self._played, elapsed_seconds
+        )
+
+    def run_from_here(self) -> None:
+        """Go on from the recorded moment at the pace of the clock; a wait in between counts not."""
+        if self._played is not None:
+            self._started = self._clock.elapsed() - self._played
+            self._played = None
+
+
 class Recorder:
     """The one way by which a session's facts leave the runtime.
 
@@ -39,28 +77,46 @@ class Recorder:
     """
 
     def __init__(
-        self, sink: EventSink, session_id: str, clock: Clock, redaction: Redaction
+        self,
+        sink: EventSink,
+        session_id: str,
+        clock: Clock,
+        redaction: Redaction,
+        recorded: Sequence[Event] = (),
     ) -> None:
         self.session_id = session_id
-        self.clock = clock
         self.redaction = redaction
+        self.timeline = Timeline(clock)
+        self._clock = clock
         self._sink = sink
         self._key = sink.digest_key
-        self._started = clock.elapsed()
         self._started_at = clock.now()
-        self._seq = 0
+        self._seq = recorded[-1].seq if recorded else 0
+        self._recorded: dict[_Place, deque[float]] = defaultdict(deque)
+        for event in recorded:
+            if event.kind in _NEVER_AGAIN:
+                continue
+            place = _place(event.payload, event.path, event.attempt)
+            self._recorded[place].append(event.elapsed_seconds)
+        if recorded:
+            self.timeline.play_to(0.0)
 
-    def emit(self, scope: Scope, payload: Payload) -> Event:
-        """Record one thing that happened."""
+    def emit(self, scope: Scope, payload: Payload) -> None:
+        """Record one thing that happened.
+
+        What the session has recorded already is not recorded again: the same engine runs over the
+        same answers, so each handoff comes to the same events, and they are counted off.
+        """
+        if self._recorded and self._is_recorded(payload, scope):
+            return
         if payload.free_text:
             payload = self._redacted(payload)
         self._seq += 1
-        elapsed = self.clock.elapsed() - self._started
+        elapsed = self.timeline.elapsed()
         # The time of day follows from the steady clock: nothing jumps when the clock is set.
         at = round(self._started_at + elapsed, 6)
         happened = Event(self.session_id, self._seq, at, round(elapsed, 6), *scope, payload)
         self._sink.append(happened)
-        return happened
 
     def keep(self, value: Any) -> Kept:
         """Keep a JSON value as a body; the same value is kept once."""
@@ -94,8 +150,20 @@ class Recorder:
         self._sink.commit(synced=synced)
 
     def elapsed(self) -> float:
-        """Return the seconds since the session started."""
-        return round(self.clock.elapsed() - self._started, 6)
+        """Return the seconds since the session started, rounded to microseconds."""
+        return round(self.timeline.elapsed(), 6)
+
+    def go_live(self) -> None:
+        """Go on beyond the recording: time runs again, and the time of day is today's."""
+        self.timeline.run_from_here()
+        self._started_at = self._clock.now() - self.timeline.elapsed()
+
+    def _is_recorded(self, payload: Payload, scope: Scope) -> bool:
+        moments = self._recorded.get(_place(payload, scope.path, scope.attempt))
+        if not moments:
+            return False
+        self.timeline.play_to(moments.popleft())
+        return True
 
     def _cleaned(self, text: str) -> str:
         # Read back from its JSON: inside a model or a set nothing would be found.
@@ -115,3 +183,8 @@ class Recorder:
             clean = self.redaction.clean(value)
             cleaned[name] = tuple(clean) if isinstance(value, tuple) else clean
         return dataclasses.replace(payload, **cleaned)  # type: ignore[type-var]
+
+
+def _place(payload: Payload, path: str | None, attempt: int) -> _Place:
+    step, index = getattr(payload, "step", 0), getattr(payload, "index", 0)
+    return (payload.kind, path, attempt, step, index)

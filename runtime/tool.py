@@ -26,6 +26,10 @@ class Tool:
     effect: Effect = Effect.READ
     remembers: tuple[str, ...] = ()
     """Top-level keys of its result that become session state: what no later agent can change."""
+    approval: bool | None = None
+    """Whether a person has to say yes each time; by default for `external` effects only."""
+    approval_seconds: float = 86_400.0
+    """No answer for so long is a no."""
     inline: bool = False
     """A plain function that returns at once may run without a thread (30 times cheaper); no
     deadline can leave it."""
@@ -38,6 +42,11 @@ class Tool:
         if not self.description:
             first, *_ = (inspect.getdoc(self.function) or "").split("\n", maxsplit=1)
             object.__setattr__(self, "description", first)
+
+    @property
+    def needs_approval(self) -> bool:
+        """Whether it runs only after an explicit yes. Source: S3, best practices."""
+        return self.effect is Effect.EXTERNAL if self.approval is None else self.approval
 
     @cached_property
     def arguments(self) -> type[BaseModel]:
@@ -97,6 +106,7 @@ class Tool:
             "description": self.description,
             "parameters": self.arguments.model_json_schema(),
             "effect": self.effect.value,
+            "approval": self.needs_approval,
             "source": digest(source.encode(), b""),
         }
 

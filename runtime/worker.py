@@ -6,14 +6,17 @@ Source: S0, step 3.
 from collections.abc import Awaitable, Sequence
 from typing import Any, NamedTuple, Protocol
 
+from handoff_console.runtime.agents import TEXT
 from handoff_console.runtime.answers import read_answer
 from handoff_console.runtime.asking import Asker, Reply
+from handoff_console.runtime.canonical import canonical_text
 from handoff_console.runtime.context import KeptMessage, kept_message, tool_message
 from handoff_console.runtime.contract import EndedBy, HandoffResult, Message, ToolCall
 from handoff_console.runtime.events import OutputRejected
-from handoff_console.runtime.flow import TEXT, Flow
+from handoff_console.runtime.flow import Flow
 from handoff_console.runtime.guards import asks_for_handoff
 from handoff_console.runtime.handoff import End, OpenHandoff, answered, failed, stopped
+from handoff_console.runtime.people import Suspended
 from handoff_console.runtime.recorder import Recorder
 from handoff_console.runtime.toolbox import Toolbox
 from handoff_console.runtime.tools import run_together
@@ -36,9 +39,9 @@ class Delegation(Protocol):
         ...
 
     def judge_transfer(
-        self, asking: OpenHandoff, call: ToolCall, index: int, *, extra: bool
+        self, asking: OpenHandoff, call: ToolCall, index: int, *, of: int, promised: int
     ) -> OpenHandoff | Refused:
-        """Gate a transfer. `extra` marks all but the first of a reply: they are refused."""
+        """Gate a transfer: one `of` several, after some that will reserve `promised` tokens."""
         ...
 
     def fork(self, asking: OpenHandoff, calls: Sequence[OpenHandoff]) -> str:
@@ -69,6 +72,7 @@ class _Acts:
         self.answers: dict[int, KeptMessage] = {}
         self.results: dict[int, HandoffResult] = {}
         self.stop = ""
+        self.is_suspended = False
         self.handoffs = [i for i, call in enumerate(self.calls) if asks_for_handoff(call["name"])]
         self.transfers = [i for i in self.handoffs if self.calls[i]["name"].startswith("transfer")]
 
@@ -106,7 +110,7 @@ class Worker:
                 return end
 
     async def _act(self, handoff: OpenHandoff, reply: KeptMessage) -> End | None:
-        """Run what a reply asks for: tools and calls together, then at most one transfer."""
+        """Run what a reply asks for: tools and calls together, then its transfers."""
         acts = _Acts(reply.message)
         opened = self._judge_calls(handoff, acts)
         works: list[Awaitable[None]] = [
@@ -119,11 +123,13 @@ class Worker:
             fork_id = self._delegation.fork(handoff, list(opened.values()))
         works += [self._call(handoff, acts, index, judged) for index, judged in opened.items()]
         await run_together(works)
+        if acts.is_suspended:
+            raise Suspended
         if fork_id:
             statuses = [acts.results[index].status.value for index in opened]
             self._delegation.joined(handoff, fork_id, list(opened.values()), statuses)
         if accepted := self._judge_transfers(handoff, acts):
-            return End(ended_by=EndedBy.TRANSFERRED, transfer=accepted)
+            return End(ended_by=EndedBy.TRANSFERRED, transfers=accepted)
         handoff.context.append(reply, *(acts.answers[index] for index in sorted(acts.answers)))
         return self._told_to_stop(handoff, acts.stop) if acts.stop else None
 
@@ -140,23 +146,36 @@ class Worker:
                 opened[index] = judged
         return opened
 
-    def _judge_transfers(self, handoff: OpenHandoff, acts: _Acts) -> OpenHandoff | None:
-        """Judge the transfers, once all tools of the same reply are done."""
-        accepted = None
-        for number, index in enumerate(acts.handoffs):
-            if index not in acts.transfers:
+    def _judge_transfers(self, handoff: OpenHandoff, acts: _Acts) -> list[OpenHandoff]:
+        """Judge the transfers, once all tools of the same reply are done.
+
+        The same transfer asked for twice is one; different ones are a fork.
+        """
+        different = {
+            canonical_text([acts.calls[index]["name"], acts.calls[index]["arguments"]]): index
+            for index in reversed(acts.transfers)
+        }
+        accepted: list[OpenHandoff] = []
+        refused: Refused | None = None
+        for number, index in enumerate(acts.transfers):
+            if index not in different.values():
+                if refused:  # the same again: every call is answered
+                    self._refuse(acts, index, refused)
                 continue
+            promised = sum(other.limits.max_tokens for other in accepted)
             judged = self._delegation.judge_transfer(
-                handoff, acts.calls[index], number, extra=index != acts.transfers[0]
+                handoff, acts.calls[index], number, of=len(different), promised=promised
             )
             if isinstance(judged, Refused):
+                refused = judged
                 self._refuse(acts, index, judged)
             else:
-                accepted = judged
+                accepted.append(judged)
         return accepted
 
     def _refuse(self, acts: _Acts, index: int, refused: Refused) -> None:
-        acts.answers[index] = kept_message(self._recorder, refused.message)
+        message: Message = {**refused.message, "tool_call_id": acts.calls[index]["id"]}
+        acts.answers[index] = kept_message(self._recorder, message)
         acts.stop = refused.stops or acts.stop
 
     def _told_to_stop(self, handoff: OpenHandoff, rule: str) -> End | None:
@@ -166,15 +185,23 @@ class Worker:
         return None
 
     async def _use(self, handoff: OpenHandoff, acts: _Acts, index: int) -> None:
-        acts.answers[index] = await self._toolbox.use(
-            handoff, acts.calls[index], index, acts.said, self._asker.seconds_left(handoff)
-        )
+        left = self._asker.seconds_left(handoff)
+        try:
+            answer = await self._toolbox.use(handoff, acts.calls[index], index, acts.said, left)
+        except Suspended:  # the others of the same reply go on
+            acts.is_suspended = True
+            return
+        acts.answers[index] = answer
 
     async def _call(
         self, handoff: OpenHandoff, acts: _Acts, index: int, judged: OpenHandoff
     ) -> None:
         call = acts.calls[index]
-        result = acts.results[index] = await self._delegation.run_call(judged)
+        try:
+            result = acts.results[index] = await self._delegation.run_call(judged)
+        except Suspended:
+            acts.is_suspended = True
+            return
         shown: dict[str, Any] = {
             "status": result.status.value,
             "data": result.data,
@@ -194,6 +221,7 @@ class Worker:
             max_bytes=self._flow.max_result_bytes,
         )
         if isinstance(read, HandoffResult):
+            handoff.last_reply = reply.kept
             return answered(read)
         final = handoff.rejected_outputs > 0 or handoff.steps >= handoff.limits.max_steps
         handoff.rejected_outputs += 1

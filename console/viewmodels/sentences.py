@@ -37,6 +37,8 @@ KIND_WORDS: Mapping[str, str] = {
     "handoff_closed": "handoff closed",
     "warning_raised": "warning",
     "replay_diverged": "replay diverged",
+    "session_suspended": "waiting for a person",
+    "session_resumed": "gone on",
     "session_closed": "session closed",
 }
 """Every kind of event, as people say it."""
@@ -52,6 +54,11 @@ def sentence(event: Event) -> str:
         return one_line(fields, LINE)
     say = _SAY.get(event.kind)
     return one_line(say(payload), LINE) if say else ""
+
+
+def _waits_for(approvals: int, questions: int) -> str:
+    parts = [count(n, what) for n, what in ((approvals, "approval"), (questions, "answer")) if n]
+    return f"for {' and '.join(parts)}"
 
 
 def _asked(p: Any) -> str:
@@ -144,5 +151,7 @@ _SAY: dict[str, Callable[[Any], str]] = {
     "handoff_closed": _closed,
     "warning_raised": lambda p: p.text,
     "replay_diverged": lambda p: f"at {one_line(p.place, 60)} something else was asked for",
+    "session_suspended": lambda p: _waits_for(len(p.approvals), len(p.questions)),
+    "session_resumed": lambda p: f"by process {p.pid} on {one_line(p.host, 60) or 'this machine'}",
     "session_closed": _session_closed,
 }

@@ -37,8 +37,8 @@ class HandoffRejected(Payload):
 
     target: FreeText
     rule: str
-    """Which check: `target`, `request`, `depth`, `handoffs`, `cycle`, `workers`, `pool`, `tools`,
-    `context`, `single_transfer`."""
+    """Which check: `target`, `request`, `depth`, `handoffs`, `cycle`, `workers`, `pool`, `trust`,
+    `ingress`."""
     reason: FreeText
     """One sentence: who refused what."""
     choices: tuple[str, ...] = ()
@@ -106,7 +106,9 @@ class HandoffClosed(Payload):
     `handoffs`."""
     notes: FreeText = ""
     transferred_to: str | None = None
-    """The handoff that took over."""
+    """The handoff that took over; of several, the first."""
+    fork_id: str | None = None
+    """Set when several took over at once."""
     inputs_hash: Digest
     steps_used: int
     tokens_used: int

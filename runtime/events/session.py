@@ -43,6 +43,8 @@ class UserMessageReceived(Payload):
     """The message, as a body `{"role": "user", "content": …}`."""
     preview: FreeText
     """Its first 200 characters."""
+    typed: bool = False
+    """It came as a typed request, which the root handoff holds."""
     trace_id: str
     """32 hexadecimal digits, shared by everything this request causes."""
     pool_tokens: int
@@ -59,18 +61,43 @@ class UserMessageReceived(Payload):
     """In the currency of the flow's prices."""
 
 
+@event("session_suspended")
+class SessionSuspended(Payload):
+    """Nothing goes on without a person; the process may end, and another one may go on."""
+
+    approvals: tuple[str, ...] = ()
+    """Ids of approvals that are waited for."""
+    questions: tuple[str, ...] = ()
+    """Ids of handoffs that wait for an answer."""
+
+
+@event("session_resumed")
+class SessionResumed(Payload):
+    """A process took up a session that was suspended or interrupted."""
+
+    host: str = ""
+    boot: str = ""
+    pid: int = 0
+    process_started: float = 0.0
+    """Seconds since 1970 when the process began."""
+
+
 @event("input_requested")
 class InputRequested(Payload):
-    """A value is missing that the user has to give."""
+    """A value is missing that a person has to give. The envelope names who waits for it."""
 
     question: FreeText
+    asked_by: str = ""
+    """The path of the handoff that first said so, where it lies below the one that waits."""
 
 
 @event("input_given")
 class InputGiven(Payload):
-    """The user gave a missing value."""
+    """A person gave a missing value."""
 
     answer: Digest
+    """As the message that the agent reads."""
+    given_by: FreeText = ""
 
 
 @event("state_set")

@@ -19,6 +19,8 @@ class ToolCalled(Payload):
     arguments: Digest
     idempotency_key: str | None = None
     """For writes: the same for every attempt of the same act."""
+    approval_id: str | None = None
+    """The yes it runs on."""
 
 
 @event("tool_returned")
@@ -33,6 +35,12 @@ class ToolReturned(Payload):
     """The message that the model reads."""
     error: FreeText = ""
     transient: bool = False
+    late: bool = False
+    """It had not returned by the deadline."""
+    from_ledger: bool = False
+    """This very act was done before; the original result, nothing was done again."""
+    replayed: bool = False
+    """Taken from a recording: the tool did not run."""
     duration_seconds: float
 
 
@@ -46,7 +54,7 @@ class ToolDenied(Payload):
     tool: FreeText
     """As it was asked for."""
     rule: str
-    """`not_allowed`, `unknown`, `arguments`, or `effect`."""
+    """`not_allowed`, `unknown`, `arguments`, `approval`, or `outcome_unknown`."""
     reason: FreeText
     """One sentence, as the model reads it."""
     result: Digest

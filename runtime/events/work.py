@@ -46,6 +46,10 @@ class ModelReplied(Payload):
     latency_seconds: float
     error: FreeText = ""
     transient: bool = False
+    late: bool = False
+    """No reply by the deadline."""
+    replayed: bool = False
+    """Taken from a recording: no model was asked, nothing was spent."""
 
 
 @event("output_rejected")

@@ -5,9 +5,10 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Protocol
 
+from handoff_console.runtime.agents import Agent
 from handoff_console.runtime.context import unfenced
 from handoff_console.runtime.contract import HandoffRequest, Message, ToolCall, Usage
-from handoff_console.runtime.flow import Agent, Flow
+from handoff_console.runtime.flow import Flow
 from handoff_console.runtime.packet import Packet
 
 PROVIDERS = ("anthropic", "openai", "server")

@@ -6,11 +6,13 @@ from typing import Any
 
 import pytest
 
+from handoff_console.runtime.agents import Agent, Edge
 from handoff_console.runtime.contract import Limits
 from handoff_console.runtime.events import EventList, HandoffRequested
-from handoff_console.runtime.flow import Agent, Edge, Flow, Tool
+from handoff_console.runtime.flow import Flow
 from handoff_console.runtime.models import Scripted, answer, delegate, hand_over, say, together, use
 from handoff_console.runtime.session import run
+from handoff_console.runtime.tool import Tool
 from handoff_console.store.analysis.budget import ledgers
 from handoff_console.store.analysis.context import contexts, packet_change
 from handoff_console.store.analysis.findings import Judgement, judgement

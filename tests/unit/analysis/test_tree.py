@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.logs import Log, random_log
 
-from handoff_console.runtime.contract import HandoffKind, State, Status
+from handoff_console.runtime.contract import Effect, HandoffKind, State, Status
 from handoff_console.runtime.events import ApprovalRequested, HandoffRequested
 from handoff_console.store.analysis.tree import handoff_tree
 
@@ -120,7 +120,18 @@ def test_what_is_open_is_running_waiting_or_interrupted():
 def test_a_pending_approval_is_waiting():
     log = Log().user("Help")
     root = log.root("refunds")
-    log.emit(root, ApprovalRequested(approval_id="a1", tool="refund", shown=log.keep({})))
+    log.emit(
+        root,
+        ApprovalRequested(
+            approval_id="a1",
+            step=1,
+            index=0,
+            tool="refund",
+            effect=Effect.EXTERNAL,
+            shown=log.keep({}),
+            expires_seconds=60.0,
+        ),
+    )
 
     assert handoff_tree(log.events).by_id["h1"].outcome is State.WAITING
 

@@ -5,6 +5,7 @@ from support.logs import Log
 
 from handoff_console.console.viewmodels.handoff_card import HandoffCard, handoff_card
 from handoff_console.console.viewmodels.seen import GONE, context_view
+from handoff_console.runtime.contract import Effect
 from handoff_console.runtime.events import ApprovalDecided, ApprovalRequested
 from handoff_console.store.analysis.findings import judgement
 
@@ -85,17 +86,29 @@ def test_a_gate_that_refused_shows_where_it_stopped(rule, passed):
     assert card_of(log, "h2").result.lines == ()
 
 
+def wanted(log: Log, approval_id: str, tool: str) -> ApprovalRequested:
+    return ApprovalRequested(
+        approval_id=approval_id,
+        step=1,
+        index=0,
+        tool=tool,
+        effect=Effect.EXTERNAL,
+        shown=log.keep({}),
+        expires_seconds=60.0,
+    )
+
+
 def test_an_approval_is_a_check_of_its_own():
     log = Log().user("Refund me")
     root = log.root("refunds")
     for approval, tool in (("a1", "refund"), ("a2", "mail")):
-        log.emit(root, ApprovalRequested(approval_id=approval, tool=tool, shown=log.keep({})))
+        log.emit(root, wanted(log, approval, tool))
     log.emit(
         root,
-        ApprovalDecided(approval_id="a1", approved=False, decided_by="Ada", shown=log.keep({})),
+        ApprovalDecided(approval_id="a1", approved=False, decided_by="Ada", proposed=log.keep({})),
     )
     transfer = log.transfer(root, "mailer")
-    log.emit(transfer, ApprovalRequested(approval_id="a3", tool="mail", shown=log.keep({})))
+    log.emit(transfer, wanted(log, "a3", "mail"))
 
     checks = card_of(log, "h2").gate.checks
     assert (checks[-1].name, checks[-1].passed, checks[-1].says) == (

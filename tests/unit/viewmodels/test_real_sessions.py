@@ -12,7 +12,9 @@ from handoff_console.console.viewmodels.stepper import StepGuide
 from handoff_console.console.viewmodels.tree import tree_rows
 from handoff_console.runtime.contract import Limits
 from handoff_console.runtime.events import EventList
-from handoff_console.runtime.flow import Agent, Edge, Flow, Tool
+from handoff_console.runtime.agents import Agent, Edge
+from handoff_console.runtime.flow import Flow
+from handoff_console.runtime.tool import Tool
 from handoff_console.runtime.models import Scripted, answer, delegate, hand_over, say, together, use
 from handoff_console.runtime.session import run
 from handoff_console.store.analysis.budget import ledgers

@@ -1,0 +1,205 @@
+"""What only a person can say: a yes to an act, an answer to a question.
+
+A session that needs one is suspended: a state in its record, not a coroutine that waits. A decision
+is bound to exactly what was shown, counts once, and anything but a clear yes is a no. Source: S3,
+example 3 and exercise 3.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from handoff_console.runtime.contract import Effect, Message, ToolCall
+from handoff_console.runtime.events import (
+    ApprovalDecided,
+    ApprovalRequested,
+    InputGiven,
+    InputRequested,
+)
+from handoff_console.runtime.handoff import OpenHandoff
+from handoff_console.runtime.player import Player
+from handoff_console.runtime.recorder import Recorder
+from handoff_console.runtime.tape import Tape
+from handoff_console.runtime.tool import Tool
+
+
+class Suspended(Exception):
+    """This branch of the session waits; its handoffs stay open."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Approval:
+    """An act that waits for a person, as it is shown."""
+
+    approval_id: str
+    tool: str
+    effect: Effect
+    arguments: Mapping[str, Any]
+    agent: str
+    path: str
+    shown: str
+    """Digest of all of the above: what a yes is bound to."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Question:
+    """A question that waits for a person."""
+
+    handoff_id: str
+    text: str
+    agent: str
+    path: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Decision:
+    """What a person decided about an approval."""
+
+    approval_id: str
+    approved: bool
+    shown: str
+    """The digest of what the person was shown."""
+    arguments: Mapping[str, Any] | None = None
+    """Other arguments, where the person edited them."""
+    decided_by: str = ""
+    note: str = ""
+
+
+Answers = Mapping[str, str]
+"""What people answered, by the handoff that asked."""
+
+
+@dataclass
+class People:
+    """The decisions and answers at hand, and what still waits for one."""
+
+    recorder: Recorder
+    player: Player
+    tape: Tape
+    now: Callable[[], float]
+    """The time of day, in seconds since 1970."""
+    decisions: Mapping[str, Decision] = field(default_factory=dict)
+    answers: Answers = field(default_factory=dict)
+    ask: Callable[[Approval | Question], Decision | str | None] | None = None
+    """Asked at once, where somebody sits there; None as an answer suspends the session."""
+    approvals: list[Approval] = field(default_factory=list)
+    """Waiting, in the order they came up."""
+    questions: list[Question] = field(default_factory=list)
+
+    def decide(
+        self, handoff: OpenHandoff, call: ToolCall, index: int, tool: Tool
+    ) -> tuple[ApprovalDecided, dict[str, Any]]:
+        """Return the decision about an act and the arguments it is decided for.
+
+        Raises:
+            Suspended: Nobody has decided yet.
+        """
+        approval = self._requested(handoff, call, index, tool)
+        recorded = self.tape.decisions.get(approval.approval_id)
+        if recorded:
+            self.recorder.emit(handoff.scope, recorded[0])
+            return recorded
+        decision = self.decisions.get(approval.approval_id)
+        if decision is None and self.ask:
+            asked = self.ask(approval)
+            decision = asked if isinstance(asked, Decision) else None
+        expired = self._is_expired(approval.approval_id, tool)
+        if decision is None and not expired:
+            self.approvals.append(approval)
+            raise Suspended
+        reason, arguments = ("expired", {}) if expired else _judged(decision, approval, tool)
+        keep = self.recorder.keep
+        decided = ApprovalDecided(
+            approval_id=approval.approval_id,
+            approved=not reason,
+            decided_by=decision.decided_by if decision else "",
+            reason=reason,
+            proposed=keep(call["arguments"]).digest,
+            approved_arguments=None if reason else keep(arguments).digest,
+            note=decision.note if decision else "",
+        )
+        self.recorder.emit(handoff.scope, decided)
+        return decided, arguments
+
+    def hear(self, handoff: OpenHandoff, question: str, asked_by: str = "") -> Message:
+        """Return a person's answer to an open handoff, as the message its agent reads.
+
+        Raises:
+            Suspended: Nobody has answered yet.
+        """
+        self.recorder.emit(handoff.scope, InputRequested(question=question, asked_by=asked_by))
+        recorded = self.player.answer(handoff.id)
+        answer = self.answers.get(handoff.id) if recorded is None else None
+        if recorded is None and answer is None and self.ask:
+            asked = self.ask(self._question(handoff, question))
+            answer = asked if isinstance(asked, str) else None
+        if recorded is None and answer is None:
+            self.questions.append(self._question(handoff, question))
+            raise Suspended
+        message: Message = recorded or {"role": "user", "content": answer or ""}
+        kept = self.recorder.keep(message)
+        self.recorder.emit(handoff.scope, InputGiven(answer=kept.digest))
+        return message
+
+    def _question(self, handoff: OpenHandoff, text: str) -> Question:
+        return Question(
+            handoff_id=handoff.id,
+            text=text,
+            agent=handoff.agent.name,
+            path=handoff.scope.path or "",
+        )
+
+    def _requested(self, handoff: OpenHandoff, call: ToolCall, index: int, tool: Tool) -> Approval:
+        approval_id = f"{handoff.id}.{handoff.steps}.{index}"
+        fields = {
+            "approval_id": approval_id,
+            "tool": tool.name,
+            "effect": tool.effect.value,
+            "arguments": call["arguments"],
+            "agent": handoff.agent.name,
+            "path": handoff.scope.path or "",
+        }
+        shown = self.recorder.keep(fields).digest
+        self.recorder.emit(
+            handoff.scope,
+            ApprovalRequested(
+                approval_id=approval_id,
+                step=handoff.steps,
+                index=index,
+                tool=tool.name,
+                effect=tool.effect,
+                shown=shown,
+                expires_seconds=tool.approval_seconds,
+            ),
+        )
+        return Approval(
+            approval_id=approval_id,
+            tool=tool.name,
+            effect=tool.effect,
+            arguments=call["arguments"],
+            agent=handoff.agent.name,
+            path=handoff.scope.path or "",
+            shown=shown,
+        )
+
+    def _is_expired(self, approval_id: str, tool: Tool) -> bool:
+        requested_at = self.tape.requested_at.get(approval_id)
+        return requested_at is not None and self.now() > requested_at + tool.approval_seconds
+
+
+def _judged(
+    decision: Decision | None, approval: Approval, tool: Tool
+) -> tuple[str, dict[str, Any]]:
+    """Return why a decision is a no (empty: it is a yes) and the arguments it is about."""
+    if decision is None or decision.approved is not True:
+        return "denied", {}
+    if decision.shown != approval.shown:
+        return "stale", {}
+    if decision.arguments is None:
+        return "", dict(approval.arguments)
+    arguments = dict(decision.arguments)
+    try:
+        tool.parse(arguments)
+    except ValueError:
+        return "invalid", {}
+    return "", arguments

@@ -1,0 +1,142 @@
+"""Plays a tape to the engine, and lets it go live only where the tape has nothing left to say."""
+
+import asyncio
+from typing import Any
+
+from handoff_console.runtime.contract import Message
+from handoff_console.runtime.errors import ModelError, ReplayDiverged, TransientModelError
+from handoff_console.runtime.events import ReplayDiverged as DivergedEvent
+from handoff_console.runtime.models import ModelReply
+from handoff_console.runtime.recorder import Recorder, Scope
+from handoff_console.runtime.tape import RecordedReply, RecordedResult, Tape, last_id
+from handoff_console.runtime.tools import LATE
+
+IDLE_TURNS = 50
+"""Loop turns without a played answer after which nothing can be played any more. A branch needs at
+most a few from one answer to its next question."""
+
+
+LOST = "the process ended before the reply came"
+"""The error of a model call that is asked again after a resume."""
+
+
+class LostReply(Exception):
+    """A recorded model call has no answer; it is charged as estimated and asked again."""
+
+
+def as_played(recorded: RecordedReply) -> Any:
+    """Return what a recorded model call came back with, or `LATE`.
+
+    Raises:
+        LostReply: The record says that its answer was lost.
+        ModelError: The model failed; `TransientModelError` where it was asked again.
+    """
+    if recorded.error == LOST:
+        raise LostReply
+    if recorded.late:
+        return LATE
+    if recorded.error:
+        kind = TransientModelError if recorded.transient else ModelError
+        raise kind(recorded.error, billed=recorded.usage.tokens > 0)
+    reply = recorded.reply or {"role": "assistant", "content": ""}
+    return ModelReply(
+        text=reply["content"],
+        tool_calls=tuple(reply.get("tool_calls", ())),
+        usage=recorded.usage,
+        finish_reason=recorded.finish_reason,
+    )
+
+
+class Player:
+    """Gives recorded answers; without a tape it has none, and everything is live."""
+
+    def __init__(self, recorder: Recorder, tape: Tape | None = None) -> None:
+        self._recorder = recorder
+        self._tape = tape or Tape()
+        self._live = tape is None
+        self._last_id = last_id(self._tape.handoff_ids.values())
+        self.played = 0
+        """Answers taken from the tape so far."""
+        self.asked_live = 0
+        """Models and tools that were really asked."""
+
+    def handoff_id(self, path: str, attempt: int) -> str:
+        """Return the id of a handoff: as recorded, or the next one."""
+        known = self._tape.handoff_ids.get((path, attempt))
+        if known:
+            return known
+        self._last_id += 1
+        return f"h{self._last_id}"
+
+    def reply(self, scope: Scope, step: int, context: str) -> RecordedReply | None:
+        """Return the recorded answer to a model call; None when there is none.
+
+        Raises:
+            ReplayDiverged: The record answers another question there.
+        """
+        waiting = self._tape.replies.get((scope.path, scope.attempt, step))
+        if not waiting:
+            return None
+        found = waiting.popleft()
+        self._same(scope, f"step {step}", found.context, context)
+        return found
+
+    def was_lost(self, scope: Scope, step: int) -> bool:
+        """Say, once, that the record has this model call without an answer."""
+        place = (scope.path, scope.attempt, step)
+        lost = place in self._tape.unanswered
+        self._tape.unanswered.discard(place)
+        return lost
+
+    def result(self, scope: Scope, step: int, index: int, arguments: str) -> RecordedResult | None:
+        """Return the recorded answer to a tool call; None when there is none.
+
+        Raises:
+            ReplayDiverged: The record answers another call there.
+        """
+        found = self._tape.results.get((scope.path, scope.attempt, step, index))
+        if found:
+            self._same(scope, f"step {step}, call {index}", found.arguments, arguments)
+        return found
+
+    def was_running(self, scope: Scope, step: int, index: int) -> bool:
+        """Say whether a tool had been called, and had not returned, when the process ended."""
+        return (scope.path, scope.attempt, step, index) in self._tape.running
+
+    def answer(self, handoff_id: str) -> Message | None:
+        """Return what a person answered to a handoff's question, if the record has it."""
+        return self._tape.answers.pop(handoff_id, None)
+
+    def step_played(self, at_seconds: float) -> None:
+        """Note that a recorded answer was given."""
+        self.played += 1
+        self._recorder.timeline.play_to(at_seconds)
+
+    async def pause(self, seconds: float) -> None:
+        """Wait, unless this is played: the recording has the wait in its times."""
+        if self._live:
+            await asyncio.sleep(seconds)
+
+    async def go_live(self) -> None:
+        """Wait until nothing more can be played, then let time run.
+
+        Events carry what was true afterwards, so nothing new may be recorded while another branch
+        still has recorded answers to come to.
+        """
+        if not self._live:
+            idle, seen = 0, self.played
+            while idle < IDLE_TURNS and not self._live:
+                await asyncio.sleep(0)
+                idle = idle + 1 if seen == self.played else 0
+                seen = self.played
+            if not self._live:
+                self._live = True
+                self._recorder.go_live()
+        self.asked_live += 1
+
+    def _same(self, scope: Scope, where: str, recorded: str, asked: str) -> None:
+        if recorded == asked:
+            return
+        place = f"{scope.path} {where}"
+        self._recorder.emit(scope, DivergedEvent(place=place, recorded=recorded, asked=asked))
+        raise ReplayDiverged(place)
