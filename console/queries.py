@@ -6,7 +6,8 @@ kept is keyed by the session's last event and the store's generation, so nothing
 
 import gc
 import sqlite3
-from collections.abc import Iterator
+import time
+from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -20,16 +21,20 @@ from handoff_console.console.viewmodels.agent_graph import AgentGraph, agent_gra
 from handoff_console.console.viewmodels.burn_down import BurnDown, burn_down
 from handoff_console.console.viewmodels.handoff_card import HandoffCard, handoff_card
 from handoff_console.console.viewmodels.header import SessionHeader, session_header
+from handoff_console.console.viewmodels.inbox import InboxRow, inbox_rows
 from handoff_console.console.viewmodels.seen import ContextView, context_view
 from handoff_console.console.viewmodels.stepper import StepGuide, StepWindow, step_window
 from handoff_console.console.viewmodels.tree import TreeRow, tree_rows
 from handoff_console.runtime.events import KINDS, Event
+from handoff_console.store import queries as store_queries
 from handoff_console.store import reader
 from handoff_console.store.analysis.bodies import Body
 from handoff_console.store.analysis.budget import Ledger, ledgers
 from handoff_console.store.analysis.findings import Judgement, judgement
 from handoff_console.store.analysis.tree import handoff_tree
 from handoff_console.store.db import open_reader
+from handoff_console.store.liveness import is_interrupted
+from handoff_console.store.session_filter import SessionFilter
 
 SESSIONS_KEPT = 16
 """Sessions whose record stays in memory, for all readers of this console together."""
@@ -60,6 +65,8 @@ class Version(NamedTuple):
     """Its last event."""
     generation: int
     """Of the store: counts deletions and rebuilds."""
+    interrupted: bool = False
+    """It is not closed, and its process is gone."""
 
 
 @contextmanager
@@ -73,7 +80,10 @@ def version(session_id: str) -> Version | None:
     """Return how far a session is now; None when the store has no such session."""
     with reading() as db:
         seq = reader.last_seq(db, session_id)
-        return Version(str(store_path()), session_id, seq, reader.generation(db)) if seq else None
+        if not seq:
+            return None
+        gone = is_interrupted(db, session_id)
+        return Version(str(store_path()), session_id, seq, reader.generation(db), gone)
 
 
 @dataclass(frozen=True)
@@ -115,7 +125,7 @@ def record(asked: Version) -> Record:
         kinds = None if asked.seq <= READ_WHOLE_EVENTS else KINDS.keys() - _IN_PASSING
         events = reader.load_events(db, asked.session_id, until_seq=asked.seq, kinds=kinds)
         body = _bodies(db)
-        judged = judgement(events, body)
+        judged = judgement(events, body, interrupted=asked.interrupted)
         books = ledgers(events)
         return Record(asked, judged, books, session_header(events, judged, books, body=body))
 
@@ -133,6 +143,14 @@ def card(found: Version, handoff_id: str, seq: int | None) -> HandoffCard | None
             then = handoff_tree(own, until_seq=seq).by_id[handoff_id]
             node = replace(then, task=node.task, depth=node.depth, hop=node.hop)
         return handoff_card(node, own, body=_bodies(db), findings=whole.findings)
+
+
+def answer(found: Version) -> str:
+    """Return what the user was told last; empty while there is nothing."""
+    tree = record(found).judgement.tree
+    roots = [node.handoff_id for node in tree.nodes if node.depth == 0]
+    last = card(found, tree.last_of_chain(roots[-1]).handoff_id, None) if roots else None
+    return last.result.answer or last.result.notes if last else ""
 
 
 @st.cache_resource(show_spinner=False, max_entries=8 * SESSIONS_KEPT)
@@ -163,7 +181,7 @@ def agents(found: Version, seq: int | None) -> AgentGraph:
 @st.cache_resource(show_spinner=False, max_entries=4 * SESSIONS_KEPT)
 def burn_down_of(asked: Version, *, dark: bool) -> dict[str, Any]:
     """Return the burn-down's figure; nobody may change it."""
-    return burn_down_figure(record(asked).burn_down, dark=dark)
+    return burn_down_figure(record(asked).burn_down, last_seq=asked.seq, dark=dark)
 
 
 def steps_around(found: Record, seq: int | None) -> StepWindow:
@@ -193,3 +211,61 @@ def _undisturbed() -> Iterator[None]:
     finally:
         if was_on:
             gc.enable()
+
+
+@dataclass(frozen=True)
+class Facets:
+    """What the sessions of a store can be filtered by."""
+
+    outcomes: Mapping[str, int]
+    """How many sessions have each, the worst first."""
+    flows: tuple[str, ...]
+    findings: tuple[str, ...]
+
+    @property
+    def total(self) -> int:
+        """How many sessions there are."""
+        return sum(self.outcomes.values())
+
+
+def facets() -> Facets:
+    """Return what can be filtered by now."""
+    with reading() as db:
+        (last,) = db.execute("select max(event) from events").fetchone()
+        return _facets(str(store_path()), reader.generation(db), last or 0)
+
+
+@st.cache_data(show_spinner=False, max_entries=4)
+def _facets(path: str, generation: int, last: int) -> Facets:  # noqa: ARG001
+    with reading(path) as db:
+        counts = store_queries.outcome_counts(db)
+        found = store_queries.facets(db)
+    return Facets(
+        dict(zip(counts["outcome"], map(int, counts["sessions"]), strict=True)),
+        *(
+            tuple(str(value) for value in found.loc[found["facet"] == facet, "value"] if value)
+            for facet in ("flow", "finding")
+        ),
+    )
+
+
+def count_sessions(wanted: SessionFilter) -> int:
+    """Return how many sessions match."""
+    with reading() as db:
+        return store_queries.session_count(db, wanted)
+
+
+def sessions(wanted: SessionFilter, limit: int, offset: int) -> tuple[InboxRow, ...]:
+    """Return a page of the sessions that match, failed ones first."""
+    with reading() as db:
+        frame = store_queries.sessions(db, wanted, limit=limit, offset=offset)
+    frame["preview"] = frame["message"]
+    frame["started_at"] = [moment.timestamp() for moment in frame["started_at"]]
+    rows = [{str(name): value for name, value in row.items()} for row in frame.to_dict("records")]
+    return inbox_rows(rows, now=time.time())
+
+
+def is_running(session_id: str | None) -> bool:
+    """Say whether a session goes on."""
+    found = version(session_id) if session_id else None
+    return found is not None and not record(found).header.is_over

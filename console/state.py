@@ -5,6 +5,7 @@ Everything that is selected stands in the address, so that a link shows somebody
 
 from collections.abc import Mapping
 from typing import Literal, get_args
+from urllib.parse import urlencode
 
 import streamlit as st
 
@@ -13,8 +14,12 @@ TABS: tuple[Tab, ...] = get_args(Tab)
 View = Literal["Tree", "Agents"]
 VIEWS: tuple[View, ...] = get_args(View)
 
+FLOW, PACE, MESSAGE = "live_flow", "live_pace", "live_message"
+"""The keys of the live screen's fields."""
 _NONCE = "cursor_nonce"
 _POLLING = "polling"
+_LEAVING = "leaving_for"
+_PROBLEM = "problem"
 
 
 def selected_session() -> str | None:
@@ -87,6 +92,21 @@ def follow_run(session_id: str) -> None:
     _put({"run": session_id})
 
 
+def chosen_flow() -> str:
+    """Return the sample flow that is chosen on the live screen."""
+    return str(st.session_state.get(FLOW, ""))
+
+
+def chosen_pace() -> str:
+    """Return how fast a sample shall answer, in words."""
+    return str(st.session_state.get(PACE, ""))
+
+
+def typed_message() -> str:
+    """Return what was typed on the live screen; empty when nothing was."""
+    return str(st.session_state.get(MESSAGE) or "")
+
+
 def is_polling() -> bool:
     """Say whether the page asks the store again and again."""
     return bool(st.session_state.get(_POLLING))
@@ -105,6 +125,43 @@ def is_dark() -> bool:
 def address_of(session_id: str) -> Mapping[str, str]:
     """Return the query parameters under which a session's page opens."""
     return {"session": session_id}
+
+
+def link_to(session_id: str) -> str:
+    """Return the link to a session's page, relative to the list."""
+    return f"session?{urlencode(address_of(session_id))}"
+
+
+def leave_for(session_id: str | None) -> None:
+    """Note in a callback, which may not leave the page itself, that a session was chosen."""
+    st.session_state[_LEAVING] = session_id
+
+
+def leaving_for() -> str | None:
+    """Return the session that was chosen, once."""
+    chosen = st.session_state.pop(_LEAVING, None)
+    return chosen if isinstance(chosen, str) else None
+
+
+def say(problem: str) -> None:
+    """Keep a sentence for the reader until the next one; empty takes it away."""
+    st.session_state[_PROBLEM] = problem
+
+
+def said() -> str:
+    """Return the sentence that was kept for the reader; empty when there is none."""
+    return str(st.session_state.get(_PROBLEM, ""))
+
+
+def page_of_list() -> int:
+    """Return which page of the list is shown, from 1."""
+    text = _parameter("page") or ""
+    return max(1, int(text)) if text.isascii() and text.isdigit() and len(text) < 9 else 1
+
+
+def turn_page(page: int) -> None:
+    """Put a page of the list into the address."""
+    _put({"page": str(page) if page > 1 else None})
 
 
 def _parameter(name: str) -> str | None:

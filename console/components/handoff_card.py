@@ -48,7 +48,7 @@ def show_part(card: HandoffCard, part: str, height: str) -> None:
 def show_context(
     handoff_id: str, context: ContextView, height: str, on_call: Callable[[], None]
 ) -> None:
-    """Draw what the agent read; `on_call` runs when another model call was chosen (`picked_seq`)."""
+    """Draw what the agent read; `on_call` runs when another call was chosen (`picked_seq`)."""
     panel(
         BODY,
         list(_context(context)),

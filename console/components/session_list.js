@@ -6,6 +6,7 @@ export default function (component) {
   const kept = memory(root);
   const options = listeners(kept);
   const dark = isDark(root);
+  root.style.setProperty('--fault', data.palette.error[dark ? 2 : 1]);
   const written = JSON.stringify([data.rows, dark]);
   if (kept.written !== written) {
     kept.written = written;

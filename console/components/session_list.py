@@ -1,12 +1,12 @@
 """The list of sessions: one row each, one click to open."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 import streamlit as st
 
 from handoff_console.console import theme
 from handoff_console.console.components.source import source
+from handoff_console.console.viewmodels.inbox import InboxRow
 
 KEY = "session_list"
 
@@ -34,32 +34,19 @@ _mount = st.components.v2.component(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class ListedSession:
-    """One row of the list, all of it text."""
+def session_list(
+    rows: Sequence[InboxRow], link: Callable[[InboxRow], str], on_open: Callable[[], None]
+) -> None:
+    """Draw the rows; `on_open` runs when one was chosen (`opened_session`).
 
-    session_id: str
-    link: str
-    """Where a click in a new tab leads, relative to this page."""
-    outcome: str
-    verdict: str
-    asked: str
-    agent: str
-    """At fault; a dash when nobody is."""
-    depth: str
-    tokens: str
-    tokens_title: str
-    age: str
-    at: str
-    """When it started, in full."""
-    fault: bool
-
-
-def session_list(rows: Sequence[ListedSession], on_open: Callable[[], None]) -> None:
-    """Draw the rows; `on_open` runs when one was chosen (`opened_session`)."""
+    Args:
+        rows: In the order to show them.
+        link: Gives where a click leads that opens a new tab, relative to this page.
+        on_open: Called without arguments.
+    """
     _mount(
         key=KEY,
-        data={"rows": [_fields(row) for row in rows], "palette": theme.palette()},
+        data={"rows": [_fields(row, link(row)) for row in rows], "palette": theme.palette()},
         on_opened_change=on_open,
     )
 
@@ -70,10 +57,10 @@ def opened_session() -> str | None:
     return opened if isinstance(opened, str) else None
 
 
-def _fields(row: ListedSession) -> dict[str, object]:
+def _fields(row: InboxRow, link: str) -> dict[str, object]:
     return {
         "id": row.session_id,
-        "link": row.link,
+        "link": link,
         "outcome": row.outcome,
         "verdict": row.verdict,
         "asked": row.asked,

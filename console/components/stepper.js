@@ -224,5 +224,7 @@ function line(kept, row, { current, later, other }) {
   element.append(make('span', 'number', count(row[SEQ])), make('span', 'number', row[TIME]),
     make('span', 'agent text', row[AGENT]), what, make('span', 'number', row[DELTA]));
   element.title = `${row[KIND]}: ${row[WHAT]}`;
+  element.setAttribute('aria-label', [`Event ${row[SEQ]}`, row[AGENT], element.title, row[DELTA],
+    row[PROBLEM] ? 'problem' : ''].filter(Boolean).join(', '));
   return element;
 }

@@ -20,7 +20,7 @@ export default function (component) {
   kept.dark = isDark(root);
   kept.top ??= 0;
   if (kept.revision !== data.revision) {
-    const other = kept.scope !== data.scope;
+    const other = !kept.rows || kept.scope !== data.scope;
     kept.revision = data.revision;
     kept.scope = data.scope;
     adopt(kept, data, other);
@@ -109,10 +109,8 @@ export default function (component) {
 }
 
 function adopt(kept, data, other) {
-  const open = other || !kept.rows ? null : new Set(
-    kept.rows.filter((row, index) => row.below && !kept.closed.has(index)).map((row) => row.id),
-  );
-  const known = open && new Set(kept.rows.map((row) => row.id));
+  const known = new Set(other ? [] : kept.rows.map((row) => row.id));
+  const folded = new Set(other ? [] : [...kept.closed].map((index) => kept.rows[index].id));
   const path = [];
   kept.rows = data.rows.map((fields, index) => {
     const [id, depth, agent, task, outcome, tokens, start, end, asked, opened, closed, note, mark,
@@ -137,8 +135,9 @@ function adopt(kept, data, other) {
   kept.closed = new Set();
   kept.rows.forEach((row, index) => {
     if (!row.below) return;
-    const stays = known?.has(row.id) ? open.has(row.id) : row.depth < data.open_depth;
-    if (!stays) kept.closed.add(index);
+    if (known.has(row.id) ? folded.has(row.id) : row.depth >= data.open_depth) {
+      kept.closed.add(index);
+    }
   });
 }
 

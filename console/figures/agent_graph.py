@@ -6,7 +6,7 @@ import graphviz
 
 from handoff_console.console import theme
 from handoff_console.console.viewmodels.agent_graph import AgentEdge, AgentGraph, AgentNode
-from handoff_console.console.viewmodels.text import amount, count
+from handoff_console.console.viewmodels.text import amount
 
 _FONT = "Source Sans, Helvetica, Arial, sans-serif"
 
@@ -21,9 +21,10 @@ def agent_graph_dot(shown: AgentGraph, *, dark: bool, selected: str | None = Non
     """
     ink = "#E6E8EB" if dark else "#31333F"
     graph = graphviz.Digraph("agents")
-    graph.attr(rankdir="LR", bgcolor="transparent", nodesep="0.35", ranksep="0.7", pad="0.1")
-    graph.attr("node", shape="box", style="rounded", fontname=_FONT, fontsize="12", fontcolor=ink)
-    graph.attr("edge", fontname=_FONT, fontsize="10", fontcolor=ink, arrowsize="0.7")
+    graph.attr(rankdir="LR", bgcolor="transparent", nodesep="0.3", ranksep="0.45", pad="0.05")
+    graph.attr("node", shape="box", style="rounded", fontname=_FONT, fontsize="14", fontcolor=ink)
+    graph.attr("node", margin="0.12,0.06")
+    graph.attr("edge", fontname=_FONT, fontsize="12", fontcolor=ink, arrowsize="0.7")
     for node in shown.nodes:
         _add_node(graph, node, dark=dark, selected=node.key == selected)
     for edge in shown.edges:
@@ -35,7 +36,7 @@ def _add_node(graph: graphviz.Digraph, node: AgentNode, *, dark: bool, selected:
     look = theme.look(node.worst) if node.worst else None
     lines = [f"{look.glyph} {node.name}" if look else node.name]
     if node.handoffs:
-        lines.append(f"{count(node.handoffs, 'handoff')} · {amount(node.tokens)} tokens")
+        lines.append(f"{amount(node.tokens)} tokens")
     graph.node(
         node.key,
         label=_text("\n".join(lines)),

@@ -1,6 +1,7 @@
-"""The pool over a session's events, as a Plotly figure: what was free, reserved and spent by whom."""
+"""The pool over a session's events as a Plotly figure: free, reserved, and spent by whom."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from html import escape
 from typing import Any
 
@@ -18,12 +19,19 @@ _MARKS = {
 }
 
 
-def burn_down_figure(shown: BurnDown, *, dark: bool) -> dict[str, Any]:
+def burn_down_figure(shown: BurnDown, *, last_seq: int, dark: bool) -> dict[str, Any]:
     """Return the figure as the plain dict that Streamlit takes without validating it again.
 
     The x axis counts events, so that a step in the stepper is a step in the chart however fast the
     session ran. Without a point it is an empty frame.
+
+    Args:
+        shown: The pool, point by point.
+        last_seq: The session's last event: the last state of the pool is drawn up to there.
+        dark: For a dark page.
     """
+    if shown.points and shown.points[-1].seq < last_seq:
+        shown = replace(shown, points=(*shown.points, replace(shown.points[-1], seq=last_seq)))
     seqs = [point.seq for point in shown.points]
     traces = [
         _band(
@@ -49,7 +57,7 @@ def burn_down_figure(shown: BurnDown, *, dark: bool) -> dict[str, Any]:
         *_spent(seqs, shown),
         *_marks(shown.marks, dark=dark),
     ]
-    return {"data": traces, "layout": _layout(shown, dark=dark)}
+    return {"data": traces, "layout": _layout(shown, last_seq, dark=dark)}
 
 
 def _spent(seqs: Sequence[int], shown: BurnDown) -> Iterable[dict[str, Any]]:
@@ -93,11 +101,10 @@ def _marks(marks: Sequence[Mark], *, dark: bool) -> Iterable[dict[str, Any]]:
         }
 
 
-def _layout(shown: BurnDown, *, dark: bool) -> dict[str, Any]:
+def _layout(shown: BurnDown, last_seq: int, *, dark: bool) -> dict[str, Any]:
     ink = "#E6E8EB" if dark else "#31333F"
     grid = "rgba(136,146,160,.28)"
     axis = {"fixedrange": True, "gridcolor": grid, "zeroline": False, "color": ink}
-    last = max((point.seq for point in shown.points), default=1)
     return {
         "height": HEIGHT_PX,
         "margin": {"l": 0, "r": 4, "t": 4, "b": 18},
@@ -110,11 +117,10 @@ def _layout(shown: BurnDown, *, dark: bool) -> dict[str, Any]:
         "showlegend": False,
         "xaxis": {
             **axis,
-            "range": [1, max(last, 2)],
+            "range": [1, max(last_seq, 2)],
+            **({"dtick": 1} if last_seq < 12 else {"nticks": 8}),
             "showgrid": False,
             "tickformat": ",d",
-            "tickprefix": "",
-            "nticks": 8,
             "unifiedhovertitle": {"text": "event %{x:,d}"},
         },
         "yaxis": {

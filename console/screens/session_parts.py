@@ -13,9 +13,11 @@ from handoff_console.console.components.tree import handoff_tree, selected_in_tr
 from handoff_console.console.figures.agent_graph import agent_graph_dot
 from handoff_console.console.queries import Record
 
-UPPER_PX = 545
-"""What the page takes beside its upper half, so that stepping needs no scrolling."""
-CARD_TITLE_PX = 92
+OUTSIDE_PX = 425
+"""What the page takes beside its header and its card, so that stepping needs no scrolling."""
+TREE_OUTSIDE_PX = 515
+CARD_TITLE_PX = 78
+SMALL_GRAPH_AGENTS = 8
 LINES = 8
 POOL = "pool"
 """The key of the burn-down's container."""
@@ -74,7 +76,7 @@ def details(record: Record) -> None:
     """Draw the card of the selected handoff as it was at the reader's event."""
     handoff, seq = _selected(record), state.selected_seq()
     card = queries.card(record.version, handoff, seq) if handoff else None
-    height = _upper(CARD_TITLE_PX)
+    height = _height(record, OUTSIDE_PX + CARD_TITLE_PX, 150)
     if card is None:
         node = record.judgement.tree.by_id.get(handoff or "")
         handoff_card.show_missing(handoff, seq, node.first_seq if node else None, height)
@@ -133,7 +135,7 @@ def _tree(record: Record) -> None:
         revision="/".join(map(str, record.version)),
         selected=_selected(record),
         seq=state.selected_seq(),
-        height=_upper(),
+        height=_height(record, TREE_OUTSIDE_PX, 190),
         on_select=on_select,
     )
 
@@ -149,16 +151,20 @@ def _agents(record: Record) -> None:
         if handoff:
             state.jump_to(state.selected_seq(), handoff)
 
-    with st.container(key="agents", height=300, border=False):
+    small = len(graph.nodes) <= SMALL_GRAPH_AGENTS
+    with st.container(key="agents", height="content" if small else 320, border=False):
         st.graphviz_chart(dot, alt=graph.summary)
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.caption("Grey: allowed. Dashed: refused. Red: a loop. Double frame: starts.")
+        st.download_button(
+            "Download (DOT)",
+            dot,
+            file_name="agents.dot",
+            mime="text/vnd.graphviz",
+            on_click="ignore",
+            type="tertiary",
+        )
     graph_click("agents", on_pick)
-    st.download_button(
-        "Download the graph (DOT)",
-        dot,
-        file_name=f"{record.version.session_id}.dot",
-        mime="text/vnd.graphviz",
-        on_click="ignore",
-    )
 
 
 def _on_step(session_id: str) -> None:
@@ -178,5 +184,8 @@ def _selected(record: Record) -> str | None:
     return state.selected_handoff() or record.header.problem_handoff_id
 
 
-def _upper(less_px: int = 0) -> str:
-    return f"clamp({190 - less_px // 2}px, calc(100vh - {UPPER_PX + less_px}px), 620px)"
+def _height(record: Record, outside_px: int, least_px: int) -> str:
+    """Return how high a part may be: what the window has left under a header of so many lines."""
+    header = record.header
+    lines = bool(header.chips or header.other_findings) + bool(header.advice)
+    return f"clamp({least_px}px, calc(100vh - {outside_px + 20 * lines}px), 720px)"

@@ -1,4 +1,4 @@
-"""Sessions in a store, for screens: a failed one, healthy ones, a hostile one, and very large ones."""
+"""Sessions in a store, for screens: failed, healthy, hostile, running, and very large ones."""
 
 from collections.abc import Iterable
 from contextlib import closing

@@ -1,0 +1,74 @@
+"""Consoles for tests: served on a port of their own until the test is done."""
+
+import contextlib
+import re
+import subprocess
+import sys
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from playwright.sync_api import Page, expect
+
+SERVE = """
+import sys
+from pathlib import Path
+from handoff_console.console.server import serve
+serve(Path(sys.argv[1]), open_browser=False, announce=lambda url: print(url, flush=True))
+"""
+IDLE = "[data-testid=stApp][data-test-script-state=notRunning]"
+OWN = re.compile(r"^(https?|wss?)://(127\.0\.0\.1|localhost)(:\d+)?/|^(blob|data):")
+
+
+class Console(NamedTuple):
+    """A running console."""
+
+    url: str
+    store: Path
+
+    def session(self, session_id: str, **query: str) -> str:
+        """Return the address of a session's page."""
+        more = "".join(f"&{name}={value}" for name, value in query.items())
+        return f"{self.url}session?session={session_id}{more}"
+
+
+@contextlib.contextmanager
+def served(store: Path) -> Iterator[Console]:
+    """Serve a store until the block ends."""
+    process = subprocess.Popen(
+        [sys.executable, "-c", SERVE, str(store)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        cwd=store.parent,
+    )
+    try:
+        assert process.stdout is not None
+        url = process.stdout.readline().strip()
+        assert url.startswith("http://127.0.0.1:"), url + process.stdout.read()
+        assert urllib.request.urlopen(f"{url}health", timeout=10).read() == b'{"status":"ok"}'
+        yield Console(url, store)
+    finally:
+        process.terminate()
+        process.wait(10)
+        process.stdout.close()
+
+
+def idle(page: Page) -> None:
+    """Wait until the script behind the page has run."""
+    expect(page.locator(IDLE)).to_be_attached(timeout=20_000)
+
+
+def painted_ms(page: Page, act: str) -> float:
+    """Return the milliseconds from an act (JavaScript) to the frame after it."""
+    return float(
+        page.evaluate(
+            f"""async () => {{
+                const start = performance.now();
+                {act}
+                await new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
+                return performance.now() - start;
+            }}"""
+        )
+    )
