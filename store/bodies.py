@@ -4,7 +4,7 @@ import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from handoff_console.store.errors import StoreDamaged
+from handoff_console.store.errors import BodyConflict
 
 KEYS_REMEMBERED = 20_000
 """Digests whose row is known without asking; about 3 MB."""
@@ -38,7 +38,7 @@ class BodyWriter:
             references: One for each session that names some.
 
         Raises:
-            StoreDamaged: A digest stands for other content in the store, which only a file that
+            BodyConflict: A digest stands for other content in the store, which only a file that
                 was tampered with and imported brings about.
         """
         keys = self._keys
@@ -72,9 +72,5 @@ class BodyWriter:
                 "select body, content from bodies where digest = ?", (digest,)
             ).fetchone()
             if found != content:
-                raise StoreDamaged(
-                    f"The store holds other content under the digest {digest.hex()} than what was "
-                    "said now, so an imported session is not what it claims to be; delete imported "
-                    "sessions, or record into another store."
-                )
+                raise BodyConflict(digest.hex())
             self._keys[digest.hex()] = key

@@ -17,10 +17,12 @@ StoreError (HandoffConsoleError)
 ├── WriteFailed          a transaction was given up; nothing of it was written
 │   └── StoreBusy            another process kept the store locked
 ├── StoreDamaged         a row cannot be read
+├── BodyConflict         one digest, two contents
 ├── SessionError         about one session
 │   ├── SessionUnknown
 │   ├── SessionAmbiguous
-│   └── SessionExists        the same id with other content
+│   ├── SessionExists        the same id with other content
+│   └── SessionRunning       it is being written now
 └── ImportRefused        a file cannot be imported; `line` is where
 ```
 """
@@ -175,6 +177,17 @@ class StoreDamaged(StoreError):
     """Something in the store cannot be read."""
 
 
+class BodyConflict(StoreError):
+    """A digest stands for other content in the store; only a forged file brings that about."""
+
+    def __init__(self, digest: str) -> None:
+        self.digest = digest
+        super().__init__(
+            f"The store holds other content under the digest {digest}, so an imported session is "
+            "not what it claims to be; delete imported sessions, or use another store."
+        )
+
+
 class SessionError(StoreError):
     """A question about one session has no answer."""
 
@@ -209,6 +222,17 @@ class SessionExists(SessionError):
         super().__init__(
             f"The store has a session {session_id!r} already, with other content; delete it first, "
             "or use another store."
+        )
+
+
+class SessionRunning(SessionError):
+    """A process of this machine is writing the session."""
+
+    def __init__(self, session_id: str, pid: int) -> None:
+        self.session_id, self.pid = session_id, pid
+        super().__init__(
+            f"Session {session_id!r} is running in process {pid}; wait for its end, or end the "
+            "process, before you delete it."
         )
 
 

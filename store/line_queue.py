@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from handoff_console.runtime.events import Event
 from handoff_console.store import reader
-from handoff_console.store.summary import Summary
+from handoff_console.store.summary import Summary, as_imported
 from handoff_console.store.summary_rows import write_summary
 from handoff_console.store.transactions import transaction
 from handoff_console.store.words import add_words, remove_words, words_of
@@ -33,6 +33,8 @@ class Closed(NamedTuple):
     events: Sequence[Event] | None
     """All of them; None when they are to be read back."""
     body: Body
+    is_imported: bool = False
+    """It goes on nowhere, so that it has a line even if the record breaks off."""
 
 
 class LineQueue:
@@ -76,7 +78,10 @@ def write_line(db: sqlite3.Connection, closed: Closed, summarise: Summarise) -> 
     if events is None:
         events = reader.load_events(db, closed.session_id)
     if events:
-        write_summary(db, closed.session, summarise(events, closed.body), events[-1].seq)
+        summary = summarise(events, closed.body)
+        if closed.is_imported:
+            summary = as_imported(summary)
+        write_summary(db, closed.session, summary, events[-1].seq)
         add_words(db, closed.session, words_of(events, closed.body))
 
 

@@ -44,14 +44,16 @@ class RecordedProcess(NamedTuple):
 
 
 def process_of(db: sqlite3.Connection, session_id: str) -> RecordedProcess | None:
-    """Return the process that ran a session; None when its start was not recorded.
+    """Return the process that ran a session; None when its start was not recorded here.
 
     Raises:
         SessionUnknown: There is no such session.
     """
     session = reader.session_key(db, session_id)
     row = db.execute(
-        "select payload from events where event = (? << 32) + 1", (session,)
+        "select payload from events join session_keys keys on keys.session = events.session"
+        " where event = (? << 32) + 1 and imported_from is null",
+        (session,),
     ).fetchone()
     return recorded_process(row[0]) if row else None
 

@@ -91,7 +91,7 @@ def load_events(
         StoreDamaged: A row cannot be read; the text names the event.
     """
     session = session_key(db, session_id)
-    requests = _requests(db, session)
+    requests = request_ids(db, session)
     sql = _EVENTS
     values: dict[str, Any] = {
         "session": session,
@@ -141,14 +141,27 @@ def reference_count(db: sqlite3.Connection, session: int) -> int:
     return int(row[0])
 
 
-def _requests(db: sqlite3.Connection, session: int) -> dict[int | None, str | None]:
-    """Return the ids that a session's events count into; None stands for no request."""
+def request_ids(db: sqlite3.Connection, session: int) -> dict[int | None, str | None]:
+    """Return the ids that the column `request` of a session's events counts into, from 1.
+
+    None stands for no request.
+    """
     row = db.execute("select requests from session_keys where session = ?", (session,)).fetchone()
     return {None: None, **dict(enumerate(json.loads(row[0]), 1))}
 
 
+def bodies_of(db: sqlite3.Connection, session: int) -> list[int]:
+    """Return the bodies that a session names, each once, in the order it first named them."""
+    rows = db.execute(
+        "select bodies from body_refs where ref >= ? and ref < ? order by ref",
+        (session << 32, (session + 1) << 32),
+    )
+    return list(dict.fromkeys(body for (bodies,) in rows for body in json.loads(bodies)))
+
+
 def _event(session_id: str, requests: dict[int | None, str | None], row: tuple[Any, ...]) -> Event:
-    seq, at_us, elapsed_us, turn, request, *scope, kind, version, payload = row
+    seq, at_us, elapsed_us, turn, request, handoff_id, parent_id, path, attempt = row[:9]
+    kind, version, payload = row[9:]
     try:
         loaded = load_payload(kind, version, json.loads(payload))
     except (EventError, ValueError, TypeError) as error:
@@ -156,8 +169,24 @@ def _event(session_id: str, requests: dict[int | None, str | None], row: tuple[A
             f"Event {seq} of session {session_id!r} cannot be read ({error}); `handoff doctor` "
             "shows what else is damaged."
         ) from error
-    times = at_us / 1e6, elapsed_us / 1e6
-    return Event(session_id, seq, *times, turn, requests[request], *scope, loaded)
+    if request not in requests:
+        raise StoreDamaged(
+            f"Event {seq} of session {session_id!r} belongs to request {request}, which the "
+            "session does not have; `handoff doctor` shows what else is damaged."
+        )
+    return Event(
+        session_id,
+        seq,
+        at_us / 1e6,
+        elapsed_us / 1e6,
+        turn,
+        requests[request],
+        handoff_id,
+        parent_id,
+        path,
+        attempt,
+        loaded,
+    )
 
 
 def last_seq(db: sqlite3.Connection, session_id: str) -> int:

@@ -1,7 +1,7 @@
 """One session in one line, as the inbox shows it: derived from its events, rebuildable."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from handoff_console.runtime.contract import State, Status
@@ -122,6 +122,19 @@ def summarise(events: Sequence[Event], body: Callable[[str], Any] | None = None)
         agents=tuple(seen.agents),
         metadata=seen.metadata,
         findings=found,
+    )
+
+
+def as_imported(summary: Summary) -> Summary:
+    """Return the summary of a session that came from a file: what is not closed never will be."""
+    if summary.is_closed:
+        return replace(summary, origin="import")
+    return replace(
+        summary,
+        origin="import",
+        outcome=State.INCOMPLETE.value,
+        is_closed=True,
+        verdict="The record breaks off before the session ended.",
     )
 
 

@@ -33,13 +33,13 @@ def write_summary(db: sqlite3.Connection, session: int, summary: Summary, closed
             storable(summary.verdict),
             summary.problem_handoff_id,
             summary.agent_at_fault and storable(summary.agent_at_fault),
-            summary.turns,
-            summary.handoffs,
-            summary.refused,
-            summary.depth,
-            summary.hops,
-            summary.tokens_used,
-            summary.pool_tokens,
+            _integer(summary.turns),
+            _integer(summary.handoffs),
+            _integer(summary.refused),
+            _integer(summary.depth),
+            _integer(summary.hops),
+            _integer(summary.tokens_used),
+            _integer(summary.pool_tokens),
             round(summary.duration_seconds * 1e6),
             canonical_text(summary.agents),
             canonical_text(summary.metadata),
@@ -70,3 +70,8 @@ def _write_findings(db: sqlite3.Connection, session: int, summary: Summary) -> N
             for number, finding in enumerate(summary.findings, 1)
         ],
     )
+
+
+def _integer(number: int) -> int:
+    """Return a number as near as a column can hold it; a file from elsewhere may say anything."""
+    return max(-(2**63), min(number, 2**63 - 1))
