@@ -83,11 +83,11 @@ def begin_batch(db: sqlite3.Connection, input_name: str, fingerprint: str) -> Ba
 def done_lines(db: sqlite3.Connection, batch: int) -> set[int]:
     """Return the lines that need no further work: their session is closed, or they were skipped.
 
-    A line whose session was interrupted or cancelled is not among them, nor one whose session was
-    deleted.
+    A line whose session was interrupted or cancelled is not among them. One whose session was
+    deleted is: what somebody took out does not come back by itself.
     """
     rows = db.execute(
-        f"select line from ({_ITEMS}) where problem <> '' or outcome <> 'cancelled'",
+        f"select line from ({_ITEMS}) where session is null or outcome <> 'cancelled'",
         {"batch": batch},
     )
     return {row[0] for row in rows}

@@ -67,7 +67,7 @@ def _run(arguments: Any) -> int:
     except Exception as error:
         if os.environ.get(DEBUG_VARIABLE):
             raise
-        terminal.failure(_own_mistake(error))
+        terminal.failure(_missing_library(error) or _own_mistake(error))
         return WRONG
     return status
 
@@ -76,6 +76,19 @@ def _function(name: str) -> Callable[[Any, Any], int]:
     module, _, function = name.partition(":")
     found: Callable[[Any, Any], int] = getattr(import_module(f"{__name__}.{module}"), function)
     return found
+
+
+def _missing_library(error: Exception) -> str:
+    """Return what to install; empty when the error is another one."""
+    if not isinstance(error, ModuleNotFoundError):
+        return ""
+    name = (error.name or "").partition(".")[0]
+    if not name or name == __name__.partition(".")[0]:
+        return ""
+    return (
+        f"This command needs {name!r}, which is not installed; run `pip install handoff-console` "
+        "without --no-deps."
+    )
 
 
 def _own_mistake(error: Exception) -> str:

@@ -103,7 +103,7 @@ def _write_agent(flow: Flow, agent: Agent, terminal: Terminal) -> None:
     for edge in agent.edges:
         way = "calls" if edge.via is HandoffKind.CALL else "hands off to"
         text = f"{way} {as_name(edge.target)}: {one_line(flow.edge_description(edge), 200)}"
-        limits = f" ({_limits_text(edge.limits)})" if edge.via is HandoffKind.CALL else ""
+        limits = f" ({_limits_text(flow.limits_of(edge))})" if edge.via is HandoffKind.CALL else ""
         _write_list("→", text + limits, terminal)
     terminal.line()
 
@@ -147,7 +147,7 @@ def _agent_form(flow: Flow, agent: Agent) -> dict[str, Any]:
                 "target": edge.target,
                 "kind": edge.via.value,
                 "description": flow.edge_description(edge),
-                "limits": edge.limits.model_dump(),
+                "limits": flow.limits_of(edge).model_dump(),
             }
             for edge in agent.edges
         ],

@@ -14,8 +14,11 @@ from importlib.resources import files
 from pathlib import Path
 
 from handoff_console.console.commands.samples import SAMPLES
+from handoff_console.store.analysis.findings import RULES_VERSION
+from handoff_console.store.analysis.plain_text import one_line
 from handoff_console.store.db import open_store
 from handoff_console.store.errors import StoreError
+from handoff_console.store.maintenance import outdated_lines
 from handoff_console.store.schema import VERSION
 
 PACKAGE = "handoff-console"
@@ -163,3 +166,36 @@ def _inside(db: sqlite3.Connection, path: Path) -> Iterator[Check]:
         "store", Grade.OK,
         f"{path} opens: schema version {VERSION}, {sessions:,} sessions, {size:,.1f} MB.",
     )  # fmt: skip
+    yield _integrity(db)
+    outdated = outdated_lines(db, RULES_VERSION)
+    if outdated:
+        yield Check(
+            "findings", Grade.WARN, f"{outdated:,} sessions were judged by older rules.",
+            "Run `handoff rebuild`.",
+        )  # fmt: skip
+    readable_by_others = path.stat().st_mode & 0o077
+    if readable_by_others and os.name == "posix":
+        yield Check(
+            "privacy", Grade.WARN, "Other users of this machine may read the store.",
+            f"Run `chmod 600 {path}`.",
+        )  # fmt: skip
+
+
+def _integrity(db: sqlite3.Connection) -> Check:
+    try:
+        found = [str(row[0]) for row in db.execute("pragma integrity_check(3)")]
+        broken = db.execute("pragma foreign_key_check").fetchall()
+    except sqlite3.DatabaseError as error:
+        found, broken = [str(error)], []
+    if found != ["ok"]:
+        problem = one_line(found[0], 120)
+        return Check(
+            "integrity", Grade.FAIL, f"The file is damaged: {problem}.",
+            "Export what can be read (`handoff export --all -o FILE`) into a new store.",
+        )  # fmt: skip
+    if broken:
+        return Check(
+            "integrity", Grade.FAIL, f"{len(broken):,} rows name something that is not there.",
+            "Export what can be read (`handoff export --all -o FILE`) into a new store.",
+        )  # fmt: skip
+    return Check("integrity", Grade.OK, "The file is whole.")

@@ -40,7 +40,9 @@ def session_page(store_path: Path, wanted: SessionFilter, *, limit: int, offset:
         frame = queries.sessions(db, wanted, limit=limit, offset=offset)
         is_all = len(frame) < limit and not offset
         total = len(frame) if is_all else queries.session_count(db, wanted)
-    sessions = frame.to_dict("records")
+    sessions: list[dict[str, Any]] = [
+        {str(name): value for name, value in row.items()} for row in frame.to_dict("records")
+    ]
     shown = [{**session, "preview": session["message"]} for session in sessions]
     now = datetime.now(UTC).timestamp()
     return Page(inbox_rows(shown, now=now), sessions, total)
