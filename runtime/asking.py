@@ -3,7 +3,7 @@
 Source: S0, step 3.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any, NamedTuple
 from zlib import crc32
 
@@ -20,7 +20,7 @@ from handoff_console.runtime.events import (
 )
 from handoff_console.runtime.flow import Flow
 from handoff_console.runtime.handoff import End, OpenHandoff, failed, stopped
-from handoff_console.runtime.models import ModelCall, ModelReply, terms_of
+from handoff_console.runtime.models import ModelCall, ModelReply, as_reply, terms_of
 from handoff_console.runtime.player import LOST, LostReply, Player, as_played
 from handoff_console.runtime.recorder import Recorder
 from handoff_console.runtime.tools import LATE, by_deadline
@@ -149,7 +149,8 @@ class Asker:
             raise LostReply
         await self._player.go_live()
         question = self._question(handoff, room, waiting.first_token)
-        return await by_deadline(handoff.model.reply(question), self.seconds_left(handoff))
+        said = await by_deadline(handoff.model.reply(question), self.seconds_left(handoff))
+        return said if said is LATE else as_reply(said)
 
     def _question(
         self, handoff: OpenHandoff, room: int, first_token: Callable[[], None]
@@ -277,12 +278,18 @@ def _as_message(handoff: OpenHandoff, reply: ModelReply) -> Message:
     message: Message = {"role": "assistant", "content": reply.text}
     if reply.tool_calls:
         ids = [call["id"] for call in reply.tool_calls]
-        keep = all(ids) and len(set(ids)) == len(ids)
+        keep = all(ids) and len(set(ids)) == len(ids) and not _are_taken(handoff, ids)
         message["tool_calls"] = [
             call if keep else {**call, "id": f"{handoff.id}.{handoff.steps}.{index}"}
             for index, call in enumerate(reply.tool_calls)
         ]
     return message
+
+
+def _are_taken(handoff: OpenHandoff, ids: Collection[str]) -> bool:
+    # A model that counts its calls anew in each step would make two calls one.
+    said = (message.get("tool_calls", ()) for message in handoff.context.messages)
+    return any(call["id"] in ids for calls in said for call in calls)
 
 
 def _late(handoff: OpenHandoff) -> End:

@@ -15,6 +15,7 @@ from handoff_console.runtime.canonical import digest
 from handoff_console.runtime.clock import Clock, SystemClock
 from handoff_console.runtime.contract import EndedBy, HandoffRequest, HandoffResult, Message, Status
 from handoff_console.runtime.delegation import Delegations, SessionParts
+from handoff_console.runtime.errors import FlowError, choices
 from handoff_console.runtime.events import (
     EventList,
     EventSink,
@@ -120,7 +121,7 @@ async def run(flow: Flow, message: str | HandoffRequest, **options: Any) -> Sess
         options: Fields of `RunOptions`: `sink`, `model`, `clock` and so on.
 
     Raises:
-        FlowError: An agent has no model, before anything is recorded.
+        FlowError: An agent has no model, or a model no agent, before anything is recorded.
         RequestError: The typed request does not fit the flow, before anything is recorded.
         SessionStopped: Only with `on_stop="raise"`.
     """
@@ -370,6 +371,11 @@ class Session:
 
 
 def _models(flow: Flow, options: RunOptions) -> dict[str, Model]:
+    for name in options.models:
+        if name not in flow.agents_by_name:
+            known = choices(flow.agents_by_name)
+            mistake = f"a model is given for {name!r}, which is no agent of it; there are: {known}."
+            raise FlowError(flow.name, [mistake])
     chosen = {}
     for agent in flow.agents:
         named = options.models.get(agent.name) or options.model or agent.model or flow.model

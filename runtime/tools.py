@@ -37,7 +37,7 @@ async def run_tool(tool: Tool, arguments: Mapping[str, Any]) -> ToolOutcome:
         elif tool.inline or in_virtual_time():  # a thread's work would take no virtual time
             value = tool.function(**arguments)
         else:
-            value = await in_thread(tool.function, arguments, tool.name)
+            value = await in_thread(tool.function, arguments, f"tool {tool.name}")
         if inspect.isawaitable(value):
             value = await value
     except ToolError as error:
@@ -51,7 +51,7 @@ async def run_tool(tool: Tool, arguments: Mapping[str, Any]) -> ToolOutcome:
 
 
 def in_thread(
-    function: Callable[..., Any], arguments: Mapping[str, Any], name: str
+    function: Callable[..., Any], arguments: Mapping[str, Any], name: str = "tool"
 ) -> asyncio.Future[Any]:
     """Run a plain function in a daemon thread of its own.
 
@@ -72,7 +72,7 @@ def in_thread(
         except RuntimeError:  # the loop has closed: nobody waits any more
             return
 
-    threading.Thread(target=work, daemon=True, name=f"tool {name}").start()
+    threading.Thread(target=work, daemon=True, name=name).start()
     return future
 
 

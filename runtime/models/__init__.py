@@ -40,10 +40,10 @@ def as_model(value: Any, flow: str, agent: str) -> Model:
     """
     if isinstance(value, str):
         return _named(value, flow, agent)
-    if hasattr(value, "reply"):
+    if hasattr(value, "reply") and not isinstance(value, type):
         model: Model = value
         return model
-    if callable(value):
+    if callable(value) and not isinstance(value, type):
         return (
             Rules(value) if len(inspect.signature(value).parameters) == 1 else CallableModel(value)
         )

@@ -16,9 +16,10 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from handoff_console.runtime.contract import HandoffKind
-from handoff_console.runtime.models.base import ModelCall, ModelReply
-from handoff_console.runtime.models.replies import delegate, hand_over, say
+from handoff_console.runtime.canonical import canonical_text
+from handoff_console.runtime.contract import HandoffKind, Status
+from handoff_console.runtime.models.base import ModelCall, ModelReply, ToolResult
+from handoff_console.runtime.models.replies import answer, delegate, hand_over, say
 
 K1, B = 1.2, 0.75
 _WORD = re.compile(r"[^\W_]+")
@@ -73,7 +74,7 @@ def words(text: str) -> list[str]:
 
 def decide(scores: Sequence[Score], threshold: float = 0.0) -> Score | None:
     """Return the target to hand off to; None where nothing matches, or the best are equal."""
-    if not scores or scores[0].score <= max(0.0, threshold):
+    if not scores or scores[0].score <= 0 or scores[0].score < threshold:
         return None
     if len(scores) > 1 and scores[1].score == scores[0].score:
         return None
@@ -88,8 +89,8 @@ class Bm25:
     async def reply(self, call: ModelCall, /) -> ModelReply:
         """Hand off, or say that it does not know."""
         edges = {spec["handoff"]["target"]: spec for spec in call.tools if "handoff" in spec}
-        if done := [result.content for result in call.results if result.content]:
-            return say(done[-1])
+        if call.results:
+            return _told(call.results[-1])
         texts = tuple((name, _described(spec)) for name, spec in edges.items())
         scores = _ranking(texts).scores(call.text)
         best = decide(scores, call.agent.threshold)
@@ -99,6 +100,17 @@ class Bm25:
         if edges[best.target]["handoff"]["via"] == HandoffKind.TRANSFER:
             return hand_over(best.target, reason)
         return delegate(best.target, " ".join(call.text.split()), reason=reason)
+
+
+def _told(result: ToolResult) -> ModelReply:
+    """Pass on what came back; a refusal and half an answer are called what they are."""
+    value = result.value
+    if isinstance(value, dict) and "refused" in value:
+        return answer(Status.ERROR, f"The handoff was refused: {value.get('reason')}")
+    if isinstance(value, dict) and value.get("status") == Status.LIMIT_REACHED:
+        found = canonical_text(value.get("data"))
+        return say(f"This is incomplete ({value.get('notes')}). Found so far: {found}")
+    return say(result.content)
 
 
 def _described(spec: Mapping[str, Any]) -> str:

@@ -2,12 +2,17 @@
 
 import asyncio
 import inspect
+import json
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import fields, replace
 from typing import Any
 
-from handoff_console.runtime.contract import Message
+from handoff_console.runtime.canonical import canonical_text
+from handoff_console.runtime.clock import in_virtual_time
+from handoff_console.runtime.contract import Message, ToolCall, Usage
 from handoff_console.runtime.errors import ModelError
 from handoff_console.runtime.models.base import ModelCall, ModelReply
+from handoff_console.runtime.tools import in_thread
 
 
 class Scripted:
@@ -74,9 +79,13 @@ class Rules:
 
 
 class CallableModel:
-    """Any function or coroutine `(agent, messages) → reply`: a team's own agent behind our gate."""
+    """Any function or coroutine `(agent, messages) → reply`: a team's own agent behind our gate.
 
-    offline, reads_prompt = False, True
+    A plain function runs in a thread of its own, so that a deadline can leave it; not so one that
+    is `offline`, which returns at once.
+    """
+
+    reads_prompt = True
 
     def __init__(
         self,
@@ -88,33 +97,98 @@ class CallableModel:
         self.name = name or f"callable:{getattr(function, '__name__', type(function).__name__)}"
         self.offline = offline
         self._function = function
+        self._at_once = offline or inspect.iscoroutinefunction(function)
 
     async def reply(self, call: ModelCall, /) -> ModelReply:
         """Answer with what the function returns: a text, a dict, or a `ModelReply`."""
-        found = self._function(call.agent.name, list(call.messages))
+        asked = call.agent.name, list(call.messages)
+        if self._at_once or in_virtual_time():
+            found = self._function(*asked)
+        else:
+            found = await in_thread(lambda: self._function(*asked), {}, self.name)
         if inspect.isawaitable(found):
             found = await found
         return as_reply(found)
 
 
 def as_reply(value: Any) -> ModelReply:
-    """Return a text, a dict of `ModelReply` fields, or a reply as a reply.
+    """Return a text, a dict of `ModelReply` fields, or a reply as a reply that can be relied on.
+
+    Usage may be a pair of numbers (in, out). Arguments may be the JSON that a model wrote; where
+    that is no object the call is marked as malformed, and whoever checks it says so to the model.
 
     Raises:
-        ModelError: It is none of these.
+        ModelError: It is none of these; the text says what is wrong with it.
     """
-    if isinstance(value, ModelReply):
-        return value
     if isinstance(value, str):
         return ModelReply(text=value)
     if isinstance(value, Mapping):
-        try:
-            return ModelReply(**value)
-        except TypeError:
-            pass
+        unknown = sorted(map(str, value.keys() - _REPLY_FIELDS))
+        if unknown:
+            raise ModelError(
+                f"The model's reply has unknown fields: {', '.join(unknown)}; it may have: "
+                f"{', '.join(sorted(_REPLY_FIELDS))}."
+            )
+        value = ModelReply(**value)
+    if not isinstance(value, ModelReply):
+        raise ModelError(
+            f"The model returned {type(value).__name__}; it has to return text, a ModelReply, or a "
+            "dict of a ModelReply's fields."
+        )
+    text = value.text or ""
+    if not isinstance(text, str):
+        raise ModelError(f"The model's text is a {type(text).__name__}; it has to be a text.")
+    calls = tuple(_as_call(call) for call in value.tool_calls or ())
+    usage = _as_usage(value.usage)
+    if (text, calls, usage) == (value.text, value.tool_calls, value.usage):
+        return value
+    return replace(value, text=text, tool_calls=calls, usage=usage)
+
+
+_REPLY_FIELDS = frozenset(field.name for field in fields(ModelReply))
+
+
+def _as_call(call: Any) -> ToolCall:
+    if not isinstance(call, Mapping) or not isinstance(call.get("name"), str) or not call["name"]:
+        raise ModelError(
+            "The model asked for a tool without a name; a call has a name and arguments."
+        )
+    identity = call.get("id")
+    made: ToolCall = {
+        "id": identity if isinstance(identity, str) else "",
+        "name": call["name"],
+        "arguments": {},
+    }
+    given = call.get("arguments")
+    if isinstance(given, str):
+        written, given = given, _json_object(given)
+        if given is None:
+            return {**made, "malformed": call.get("malformed") or written}
+    if given is None or isinstance(given, dict):
+        made["arguments"] = given or {}
+        return {**made, "malformed": call["malformed"]} if "malformed" in call else made
+    return {**made, "malformed": canonical_text(given)}
+
+
+def _json_object(text: str) -> dict[str, Any] | None:
+    try:
+        value = json.loads(text or "{}")
+    except (ValueError, RecursionError):
+        return None
+    return value if isinstance(value, dict) else None
+
+
+def _as_usage(usage: Any) -> Usage | None:
+    if usage is None or (isinstance(usage, Usage) and min(usage[:2]) >= 0):
+        return usage
+    if isinstance(usage, Mapping):
+        usage = (usage.get("input_tokens"), usage.get("output_tokens"))
+    if isinstance(usage, tuple | list) and len(usage) >= 2:
+        numbers = usage[:2]
+        if all(type(number) is int and number >= 0 for number in numbers):
+            return Usage(*numbers)
     raise ModelError(
-        f"The model returned {type(value).__name__}; it has to return text, a ModelReply, or a "
-        "dict of a ModelReply's fields."
+        "The model's usage is no pair of token counts; leave it out where it is not known."
     )
 
 

@@ -42,8 +42,8 @@ def delegate(target: str, task: str, *, reason: str = "", **inputs: Any) -> Mode
 def together(*replies: ModelReply, **options: Any) -> ModelReply:
     """Ask for several things in one reply, in this order."""
     calls = tuple(call for reply in replies for call in reply.tool_calls)
-    text = " ".join(reply.text for reply in replies if reply.text)
-    return _reply(options, text=text, tool_calls=calls)
+    said = " ".join(reply.text for reply in replies if reply.text)
+    return _reply({"text": said, **options}, tool_calls=calls)
 
 
 def timed(
