@@ -2,12 +2,19 @@
 
 import streamlit as st
 
+from handoff_console.console.components.problem import show_problem
+from handoff_console.runtime.errors import HandoffConsoleError
+
 st.set_page_config(page_title="Handoff console", page_icon="🔀", layout="wide")
-st.navigation(
+page = st.navigation(
     [
         st.Page("screens/sessions.py", title="Sessions", default=True),
         st.Page("screens/session.py", title="Session", visibility="hidden"),
         st.Page("screens/live.py", title="Live"),
     ],
     position="top",
-).run()
+)
+try:
+    page.run()
+except HandoffConsoleError as error:
+    show_problem(error)

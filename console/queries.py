@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 import streamlit as st
 
+from handoff_console.console import theme
 from handoff_console.console.figures.burn_down import burn_down_figure
 from handoff_console.console.settings import store_path
 from handoff_console.console.viewmodels.agent_graph import AgentGraph, agent_graph
@@ -24,6 +25,7 @@ from handoff_console.console.viewmodels.header import SessionHeader, session_hea
 from handoff_console.console.viewmodels.inbox import InboxRow, inbox_rows
 from handoff_console.console.viewmodels.seen import ContextView, context_view
 from handoff_console.console.viewmodels.stepper import StepGuide, StepWindow, step_window
+from handoff_console.console.viewmodels.text import one_line
 from handoff_console.console.viewmodels.tree import TreeRow, tree_rows
 from handoff_console.runtime.events import KINDS, Event
 from handoff_console.store import queries as store_queries
@@ -113,6 +115,13 @@ class Record:
         return StepGuide(self.judgement.tree, self.ledgers, self.judgement.findings)
 
     @cached_property
+    def agent_colors(self) -> Mapping[str, str]:
+        """The colour of each agent that spent anything."""
+        appeared = sorted(self.judgement.tree.nodes, key=lambda node: node.first_seq)
+        order = dict.fromkeys(one_line(node.agent, 40) for node in appeared)
+        return theme.agent_colors(self.burn_down.agents, order)
+
+    @cached_property
     def burn_down(self) -> BurnDown:
         """The pool as it burned down."""
         return burn_down(self.ledgers)
@@ -181,7 +190,10 @@ def agents(found: Version, seq: int | None) -> AgentGraph:
 @st.cache_resource(show_spinner=False, max_entries=4 * SESSIONS_KEPT)
 def burn_down_of(asked: Version, *, dark: bool) -> dict[str, Any]:
     """Return the burn-down's figure; nobody may change it."""
-    return burn_down_figure(record(asked).burn_down, last_seq=asked.seq, dark=dark)
+    found = record(asked)
+    return burn_down_figure(
+        found.burn_down, last_seq=asked.seq, colors=found.agent_colors, dark=dark
+    )
 
 
 def steps_around(found: Record, seq: int | None) -> StepWindow:

@@ -7,7 +7,7 @@ from handoff_console.console.settings import store_path
 from handoff_console.sample_runs import flows
 from handoff_console.sample_runs.sample_flow import SampleFlow
 
-PACES: Mapping[str, float] = {"like a model": 1.0, "four times as fast": 4.0, "at once": 0.0}
+PACES: Mapping[str, float] = {"like a model": 1.0, "4 × as fast": 4.0, "at once": 0.0}
 """How fast a sample answers, in words, as `start_run` takes it."""
 DEFAULT_PACE = "like a model"
 FIRST_FLOW = "support"

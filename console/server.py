@@ -7,7 +7,7 @@ import sys
 import threading
 import time
 import webbrowser
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode, urlsplit
@@ -109,7 +109,7 @@ def application() -> Any:
 
     return st.App(
         Path(__file__).with_name("app.py"),
-        lifespan=_lifespan,
+        on_script_error=_say_known_errors,
         routes=[Route(HEALTH, health)],
         middleware=[Middleware(OwnHostOnly)],
     )
@@ -186,9 +186,14 @@ def _host(scope: Mapping[str, Any]) -> str:
     return values[0].decode("latin-1") if len(values) == 1 else ""
 
 
-@contextlib.asynccontextmanager
-async def _lifespan(_: Any) -> AsyncIterator[None]:
-    yield
+def _say_known_errors(error: Exception) -> bool:
+    """Show the sentence of an error that has one, also when only a part of a page was drawn."""
+    if not isinstance(error, HandoffConsoleError):
+        return False
+    from handoff_console.console.components.problem import show_problem
+
+    show_problem(error)
+    return True
 
 
 def _tell_when_ready(page: str, announce: Callable[[str], None] | None, open_browser: bool) -> None:

@@ -78,14 +78,19 @@ def look(outcome: str) -> Look:
     return LOOKS.get(outcome, LOOKS[State.UNKNOWN])
 
 
-def band_colors(names: Iterable[str]) -> dict[str, str]:
-    """Return a colour for each agent, in the order given; those after the seventh share one."""
-    return {
-        name: AGENT_COLORS[place]
-        if place < len(AGENT_COLORS) and name != OTHER_AGENTS
-        else OTHER_COLOR
-        for place, name in enumerate(dict.fromkeys(names))
-    }
+def agent_colors(shown: Iterable[str], order: Iterable[str]) -> dict[str, str]:
+    """Return a colour for each agent that is shown; those beyond the seventh share one.
+
+    Args:
+        shown: The agents' names, and perhaps `OTHER_AGENTS`.
+        order: All agents, as they first appeared: so a colour stays while a session grows.
+    """
+    names = list(dict.fromkeys(shown))
+    ranks = {name: rank for rank, name in reversed(list(enumerate(order)))}
+    named = [name for name in names if name != OTHER_AGENTS]
+    named.sort(key=lambda name: ranks.get(name, len(ranks)))
+    colors = dict(zip(named, AGENT_COLORS, strict=False))
+    return {name: colors.get(name, OTHER_COLOR) for name in names}
 
 
 def palette() -> dict[str, list[str]]:

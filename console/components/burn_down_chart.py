@@ -1,5 +1,6 @@
 """The burn-down on the page: the chart, who spent what, and that it adds up."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import streamlit as st
@@ -10,28 +11,30 @@ from handoff_console.console.viewmodels.burn_down import BurnDown
 from handoff_console.console.viewmodels.text import amount
 
 
-def show_burn_down(shown: BurnDown, figure: dict[str, Any], key: str) -> None:
+def show_burn_down(
+    shown: BurnDown, figure: dict[str, Any], colors: Mapping[str, str], key: str
+) -> None:
     """Draw the burn-down.
 
     Args:
         shown: What the figure was made from.
         figure: As `burn_down_figure` made it.
+        colors: Of the agents, as in the figure.
         key: Of the chart's container, by which a cursor finds it.
     """
     with st.container(key=key):
         st.plotly_chart(
             figure, key=f"{key}_chart", config={"displayModeBar": False}, alt=shown.summary
         )
-    panel(f"{key}_legend", [_legend(shown), _check(shown)])
+    panel(f"{key}_legend", [_legend(shown, colors), _check(shown)])
 
 
-def _legend(shown: BurnDown) -> Node:
+def _legend(shown: BurnDown, colors: Mapping[str, str]) -> Node:
     spent = shown.points[-1].spent_by if shown.points else ()
-    colors = theme.band_colors(shown.agents)
     bands = [
         tag(
             "span.key.number.text",
-            tag("span.swatch", style_color=colors[name]),
+            tag("span.swatch", style_color=colors.get(name, theme.OTHER_COLOR)),
             f"{name} {amount(tokens)}",
         )
         for name, tokens in zip(shown.agents, spent, strict=False)

@@ -87,7 +87,7 @@ def picked_seq() -> int | None:
 
 def _request(request: RequestView) -> Iterable[Node]:
     yield tag("p.text", tag("b", request.route))
-    yield tag("p.text", request.task)
+    yield tag("p.text.lines", request.task)
     if request.reason and request.reason != request.task:
         yield tag("p.quiet.text", f"Why: {request.reason}")
     if request.inputs:
@@ -125,13 +125,13 @@ def _result(result: ResultView) -> Iterable[Node]:
     yield tag("div.row", status(result.outcome), tag("span.text", result.sentence))
     if result.answer:
         yield tag("h3", "Answer")
-        yield tag("pre", result.answer)
+        yield tag("p.text.lines", result.answer)
     if result.data:
         yield tag("h3", "Values")
         yield tag("pre", result.data)
     if result.notes:
         yield tag("h3", "Notes")
-        yield tag("p.text", result.notes)
+        yield tag("p.text.lines", result.notes)
     for problem in result.rejected:
         yield tag("p.text.problem", f"Rejected: {problem}", outcome="error")
     yield _lines(result.lines)

@@ -1,6 +1,6 @@
 """The pool over a session's events as a Plotly figure: free, reserved, and spent by whom."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from html import escape
 from typing import Any
@@ -19,7 +19,9 @@ _MARKS = {
 }
 
 
-def burn_down_figure(shown: BurnDown, *, last_seq: int, dark: bool) -> dict[str, Any]:
+def burn_down_figure(
+    shown: BurnDown, *, last_seq: int, colors: Mapping[str, str], dark: bool
+) -> dict[str, Any]:
     """Return the figure as the plain dict that Streamlit takes without validating it again.
 
     The x axis counts events, so that a step in the stepper is a step in the chart however fast the
@@ -28,6 +30,7 @@ def burn_down_figure(shown: BurnDown, *, last_seq: int, dark: bool) -> dict[str,
     Args:
         shown: The pool, point by point.
         last_seq: The session's last event: the last state of the pool is drawn up to there.
+        colors: Of the agents.
         dark: For a dark page.
     """
     if shown.points and shown.points[-1].seq < last_seq:
@@ -54,16 +57,18 @@ def burn_down_figure(shown: BurnDown, *, last_seq: int, dark: bool) -> dict[str,
                 "solidity": 0.25,
             },
         ),
-        *_spent(seqs, shown),
+        *_spent(seqs, shown, colors),
         *_marks(shown.marks, dark=dark),
     ]
     return {"data": traces, "layout": _layout(shown, last_seq, dark=dark)}
 
 
-def _spent(seqs: Sequence[int], shown: BurnDown) -> Iterable[dict[str, Any]]:
-    for place, (agent, color) in enumerate(theme.band_colors(shown.agents).items()):
+def _spent(
+    seqs: Sequence[int], shown: BurnDown, colors: Mapping[str, str]
+) -> Iterable[dict[str, Any]]:
+    for place, agent in enumerate(shown.agents):
         spent = [point.spent_by[place] for point in shown.points]
-        yield _band(seqs, spent, agent, fillcolor=color)
+        yield _band(seqs, spent, agent, fillcolor=colors.get(agent, theme.OTHER_COLOR))
 
 
 def _band(x: Sequence[int], y: Sequence[int], name: str, **look: Any) -> dict[str, Any]:

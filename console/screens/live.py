@@ -85,10 +85,10 @@ def follow() -> None:
         on_select=lambda: None,
     )
     figure = queries.burn_down_of(version, dark=state.is_dark())
-    show_burn_down(record.burn_down, figure, "live_pool")
+    show_burn_down(record.burn_down, figure, record.agent_colors, "live_pool")
     told = queries.answer(version)
     if told:
-        panel("answer", [tag("h3", "Answer"), tag("pre", told)])
+        panel("answer", [tag("h3", "Answer"), tag("p.text.lines", told)])
     st.page_link(
         "screens/session.py",
         label="→ Open this session: each handoff's card and context, step by step",

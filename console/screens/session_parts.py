@@ -55,9 +55,8 @@ def outline(record: Record) -> None:
 
 def pool(record: Record) -> None:
     """Draw the burn-down, and how it adds up."""
-    show_burn_down(
-        record.burn_down, queries.burn_down_of(record.version, dark=state.is_dark()), POOL
-    )
+    figure = queries.burn_down_of(record.version, dark=state.is_dark())
+    show_burn_down(record.burn_down, figure, record.agent_colors, POOL)
 
 
 def cursor(record: Record) -> None:

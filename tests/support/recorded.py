@@ -1,11 +1,13 @@
 """Sessions in a store, for screens: failed, healthy, hostile, running, and very large ones."""
 
+import dataclasses
 from collections.abc import Iterable
 from contextlib import closing
 from pathlib import Path
 
 from support.logs import Log
 
+from handoff_console.runtime.process import this_process
 from handoff_console.store.db import open_store
 from handoff_console.store.writer import StoreSink
 
@@ -82,9 +84,19 @@ def hostile(text: str = HOSTILE_TEXT) -> Log:
     return log.close(root, "error", notes=text).end("error")
 
 
-def running() -> Log:
-    """A session in the middle of its work."""
-    log = Log(flow=FLOW).user("Is the service down?")
+def running(pid: int = 0) -> Log:
+    """A session in the middle of its work, in the process of this id; 0 was not recorded."""
+    log = Log(flow=FLOW)
+    if pid:
+        started = dataclasses.replace(
+            log.events[0].payload,
+            host=this_process().host,
+            boot=this_process().boot,
+            pid=pid,
+            process_started=1.0,
+        )
+        log.events[0] = log.events[0]._replace(payload=started)
+    log.user("Is the service down?")
     triage = log.root("triage")
     log.step(triage, tokens=90)
     log.transfer(triage, "supervisor")

@@ -1,0 +1,119 @@
+"""The list of sessions: what stands in it, in which order, and what to do when it is empty."""
+
+import pytest
+from streamlit.testing.v1 import AppTest
+from support import recorded
+from support.seen import component, text
+
+from handoff_console.console import queries
+
+
+def listed(screen: AppTest) -> list[str]:
+    assert not screen.exception
+    return [row["id"] for row in component(screen, "session_list")["rows"]]
+
+
+@pytest.mark.usefixtures("store")
+def test_an_empty_store_says_what_to_do(screen):
+    page = screen("sessions")
+
+    assert not page.exception
+    said = text(page, "empty")
+    assert said.startswith("No session yet")
+    assert "Run a sample" in said
+    assert "handoff run support --db" in said
+
+
+def test_a_missing_store_is_named_in_one_sentence(screen, tmp_path, monkeypatch):
+    monkeypatch.setenv("HANDOFF_DB", str(tmp_path / "nowhere.db"))
+
+    page = screen("sessions")
+
+    assert not page.exception
+    assert "nowhere.db" in text(page, "problem")
+
+
+@pytest.mark.usefixtures("sessions")
+def test_failed_sessions_come_first(screen):
+    assert listed(screen("sessions"))[0] == recorded.HOSTILE
+
+
+@pytest.mark.usefixtures("sessions")
+def test_a_row_says_outcome_verdict_guilty_agent_and_tokens(screen):
+    rows = {row["id"]: row for row in component(screen("sessions"), "session_list")["rows"]}
+
+    failed = rows[recorded.FAILED]
+    assert failed["outcome"] == "ok"
+    assert failed["verdict"].startswith("billing hit its step limit after 6 of 6 steps")
+    assert failed["agent"] == "billing"
+    assert failed["tokens"] == "3,140 of 20,000"
+    assert failed["fault"] is True
+    assert failed["link"] == "session?session=s-failed"
+    assert rows[recorded.HEALTHY]["agent"] == "–"
+    assert rows[recorded.HEALTHY]["fault"] is False
+
+
+@pytest.mark.usefixtures("sessions")
+def test_the_list_says_how_much_of_it_is_in_sight(screen):
+    assert text(screen("sessions"), "showing").startswith("Showing 3 sessions.")
+
+
+@pytest.mark.usefixtures("sessions")
+def test_an_outcome_filters_the_list(screen):
+    page = screen("sessions")
+
+    page = page.get("button_group")[0].set_value(["error"]).run()
+
+    assert listed(page) == [recorded.HOSTILE]
+    assert text(page, "showing").startswith("Showing 1 matching session.")
+
+
+@pytest.mark.usefixtures("sessions")
+def test_a_finding_filters_the_list(screen):
+    page = screen("sessions")
+
+    page = page.selectbox(key="finding").set_value("limit_as_answer").run()
+
+    assert listed(page) == [recorded.FAILED]
+
+
+@pytest.mark.usefixtures("sessions")
+def test_words_find_a_session(screen):
+    page = screen("sessions").text_input(key="search").set_value("refund take").run()
+
+    assert listed(page) == [recorded.HEALTHY]
+
+
+@pytest.mark.usefixtures("sessions")
+def test_words_that_nobody_said_find_nothing_and_say_so(screen):
+    page = screen("sessions").text_input(key="search").set_value("zebra").run()
+
+    assert not page.exception
+    assert text(page, "showing").startswith("No session matches.")
+
+
+def test_a_long_list_comes_in_pages_of_fifty(screen, store):
+    recorded.record(store, [(f"s-{n}", recorded.refund_policy()) for n in range(120)])
+
+    page = screen("sessions")
+    assert len(listed(page)) == 50
+    assert text(page, "showing").startswith("Showing 1 to 50 of 120 sessions.")
+
+    page = screen("sessions", page="3")
+    assert len(listed(page)) == 20
+    assert text(page, "showing").startswith("Showing 101 to 120 of 120 sessions.")
+
+
+@pytest.mark.parametrize("page", ["0", "-1", "x", "9" * 5_000, "٣"])
+@pytest.mark.usefixtures("sessions")
+def test_a_page_that_does_not_exist_is_the_nearest_one(screen, page):
+    assert len(listed(screen("sessions", page=page))) == 3
+
+
+def test_a_new_session_appears_without_clearing_anything(screen, sessions):
+    assert queries.facets().total == 3
+
+    recorded.record(sessions, [("s-later", recorded.refund_policy())])
+
+    assert queries.facets().total == 4
+    assert "s-later" in listed(screen("sessions"))
