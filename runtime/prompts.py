@@ -13,6 +13,7 @@ from handoff_console.runtime.canonical import canonical, digest
 from handoff_console.runtime.errors import FlowError, choices
 from handoff_console.runtime.flow import Flow
 
+_LISTS = ("examples", "targets")
 _KEYS = ("handoff_description", "examples", "targets", "model", "threshold")
 
 
@@ -49,12 +50,19 @@ class PromptVersion:
             FlowError: A file is named after no agent of the flow, or narrows it to unknown targets.
         """
         names = flow.agents_by_name
-        for name in self.agents:
+        for name, prompt in self.agents.items():
             if name not in names:
                 raise FlowError(
                     flow.name,
                     [f"prompt version {self.label!r} has a file for {name!r}; the agents are: "
                      f"{choices(names)}."],
+                )  # fmt: skip
+            known = {edge.target for edge in names[name].edges}
+            if unknown := sorted(set(prompt.targets or ()) - known):
+                raise FlowError(
+                    flow.name,
+                    [f"prompt version {self.label!r} lets {name!r} hand off to {unknown[0]!r}; the "
+                     f"flow lets it hand off to: {choices(known)}."],
                 )  # fmt: skip
         return flow.changed(
             agents=[
@@ -85,24 +93,19 @@ def load_prompts(folder: Path) -> PromptVersion:
 
 
 def _read(path: Path) -> AgentPrompt:
-    text = path.read_text("utf-8").replace("\r\n", "\n")
+    try:
+        text = path.read_text("utf-8-sig").replace("\r\n", "\n")
+    except UnicodeDecodeError:
+        raise _wrong(path, "it is not UTF-8") from None
     head, body = "", text
     if text.startswith("---\n"):
         head, mark, body = text[4:].partition("\n---\n")
         if not mark:
             raise _wrong(path, "the front matter has no closing line of ---")
-    fields: dict[str, str] = {}
-    lists: dict[str, list[str]] = {}
-    key = ""
-    for line in filter(str.strip, head.splitlines()):
-        if line.lstrip().startswith("- ") and key:
-            lists.setdefault(key, []).append(line.strip()[2:].strip().strip("\"'"))
-            continue
-        key, mark, value = (part.strip() for part in line.partition(":"))
-        if not mark or key not in _KEYS:
-            raise _wrong(path, f"{line.strip()!r} is none of: {', '.join(_KEYS)}")
-        fields[key] = value.strip("\"'")
+    fields, lists = _front_matter(path, head)
     targets = lists.get("targets") or [t for t in fields.get("targets", "").split(",") if t.strip()]
+    if fields.get("examples"):
+        lists["examples"] = [fields["examples"]]
     try:
         threshold = float(fields["threshold"]) if fields.get("threshold") else None
     except ValueError:
@@ -115,6 +118,23 @@ def _read(path: Path) -> AgentPrompt:
         model=fields.get("model") or None,
         threshold=threshold,
     )
+
+
+def _front_matter(path: Path, head: str) -> tuple[dict[str, str], dict[str, list[str]]]:
+    fields: dict[str, str] = {}
+    lists: dict[str, list[str]] = {}
+    key = ""
+    for line in filter(str.strip, head.splitlines()):
+        if line.lstrip().startswith("- ") and key:
+            if key not in _LISTS or fields[key]:
+                raise _wrong(path, f"{key} is no list")
+            lists.setdefault(key, []).append(line.strip()[2:].strip().strip("\"'"))
+            continue
+        key, mark, value = (part.strip() for part in line.partition(":"))
+        if not mark or key not in _KEYS:
+            raise _wrong(path, f"{line.strip()!r} is none of: {', '.join(_KEYS)}")
+        fields[key] = value.strip("\"'")
+    return fields, lists
 
 
 def _with_prompt(agent: Agent, prompt: AgentPrompt) -> Agent:
