@@ -44,22 +44,31 @@ class RecordedProcess(NamedTuple):
 
 
 def process_of(db: sqlite3.Connection, session_id: str) -> RecordedProcess | None:
-    """Return the process that ran a session; None when its start was not recorded here.
+    """Return the process that ran a session last; None when none was recorded here.
 
     Raises:
         SessionUnknown: There is no such session.
     """
     session = reader.session_key(db, session_id)
     row = db.execute(
-        "select payload from events join session_keys keys on keys.session = events.session"
-        " where event = (? << 32) + 1 and imported_from is null",
-        (session,),
+        f"{PROCESS_SQL} and exists (select 1 from session_keys keys where keys.session = :session"
+        " and imported_from is null)",
+        {"session": session},
     ).fetchone()
     return recorded_process(row[0]) if row else None
 
 
+PROCESS_SQL = """
+    select payload from events where event = (
+        select max(event) from events join kinds using (kind)
+        where event > :session << 32 and event < (:session + 1) << 32
+        and name in ('session_started', 'session_resumed'))
+"""
+"""The payload that names the process which took up the session `:session` last."""
+
+
 def recorded_process(payload: str | None) -> RecordedProcess | None:
-    """Return the process that a `session_started` names, from its payload's text."""
+    """Return the process that `session_started` or `session_resumed` names, from its payload."""
     try:
         said = json.loads(payload or "{}")
         return RecordedProcess(
@@ -98,19 +107,19 @@ def alive_process(db: sqlite3.Connection, session_id: str) -> int | None:
     return None if reader.is_closed(db, session_id) else process.pid
 
 
-def state_now(outcome: str, started_payload: str | None, *, imported: bool = False) -> str:
+def state_now(outcome: str, process_payload: str | None, *, imported: bool = False) -> str:
     """Return an outcome as it is at this moment: `running` may have become `interrupted`.
 
     Args:
         outcome: As the events tell it.
-        started_payload: The text of the session's first event's payload.
+        process_payload: The payload that names the process which took it up last.
         imported: It came from a file and goes on nowhere: what is not closed is `incomplete`.
     """
     if outcome not in {State.RUNNING, State.WAITING}:
         return outcome
     if imported:
         return State.INCOMPLETE.value
-    process = recorded_process(started_payload)
+    process = recorded_process(process_payload)
     if outcome == State.RUNNING and process is not None and process.is_gone:
         return State.INTERRUPTED.value
     return outcome

@@ -30,7 +30,7 @@ class OpenSession:
         "continued",
         "digests",
         "events",
-        "fresh_digests",
+        "fresh_bodies",
         "kept_bodies",
         "kept_bytes",
         "key",
@@ -52,8 +52,8 @@ class OpenSession:
         self.events: list[Event] | None = []
         """All of them; None when they are too many, or when others wrote the first of them."""
         self.digests: set[str] = set()
-        self.fresh_digests: list[str] = []
-        """Of bodies that it names since the last commit."""
+        self.fresh_bodies: dict[str, bytes] = {}
+        """Those that it names since the last commit."""
         self.references = 0
         """Rows that list its bodies."""
         self.kept_bodies: dict[str, bytes] = {}
@@ -110,18 +110,17 @@ class OpenSession:
             if len(self.events) > EVENTS_KEPT:
                 self.events = None
 
-    def add_body(self, digest: str, body: bytes) -> bool:
-        """Take a body over; False when this session has named it before, as far as it remembers."""
+    def add_body(self, digest: str, body: bytes) -> None:
+        """Take a body over, unless this session has named it before, as far as it remembers."""
         if digest in self.digests:
-            return False
+            return
         if len(self.digests) >= DIGESTS_REMEMBERED:
             self.digests.clear()
         self.digests.add(digest)
-        self.fresh_digests.append(digest)
+        self.fresh_bodies[digest] = body
         if self.kept_bytes + len(body) <= BYTES_KEPT:
             self.kept_bytes += len(body)
             self.kept_bodies[digest] = body
-        return True
 
     def number_kinds(self, kinds: Mapping[str, int]) -> None:
         """Put the numbers of kinds in place of names that had none when the event was taken."""
@@ -129,13 +128,13 @@ class OpenSession:
 
     def fresh_references(self, key: int) -> References:
         """Return the row that lists the bodies named since the last commit."""
-        return References((key << 32) + self.references, self.fresh_digests)
+        return References((key << 32) + self.references, tuple(self.fresh_bodies))
 
     def written(self) -> None:
         """Forget what is in the store now."""
-        if self.fresh_digests:
+        if self.fresh_bodies:
             self.references += 1
-            self.fresh_digests.clear()
+            self.fresh_bodies.clear()
         self.rows.clear()
         self.requests_changed = self.continued = False
         self.batch_line = None

@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 import pandas as pd
 
-from handoff_console.store.liveness import state_now
+from handoff_console.store.liveness import PROCESS_SQL, state_now
 from handoff_console.store.reader import session_key
 from handoff_console.store.session_filter import SessionFilter
 from handoff_console.store.views import LINE_COLUMNS, LINES_SQL, OPEN_SESSIONS_SQL, handoffs_sql
@@ -32,9 +32,8 @@ EVERY_SESSION = SessionFilter()
 _OPEN = f"""
     open as materialized (
         select line.*, state_now(
-                   outcome, (select payload from events where event = (line.session << 32) + 1),
-                   (select imported_from from session_keys keys
-                    where keys.session = line.session)) as state
+                   outcome, process, (select imported_from from session_keys keys
+                                      where keys.session = line.session)) as state
         from ({OPEN_SESSIONS_SQL}) line)
 """
 _CLOSED = "(select *, outcome as state from session_summary)"
@@ -177,16 +176,16 @@ def handoffs(db: sqlite3.Connection, session_id: str) -> pd.DataFrame:
     session = session_key(db, session_id)
     inside = "event > :session << 32 and event < (:session + 1) << 32"
     sql = f"""
+        with now as materialized (
+            select state_now('running', ({PROCESS_SQL}),
+                             (select imported_from from session_keys where session = :session))
+            as state)
         select handoff_id, parent_id, path, attempt, turn, source, target, via, reason,
-               iif(outcome = 'running',
-                   state_now(outcome, (select payload from events
-                                       where event = (:session << 32) + 1),
-                             (select imported_from from session_keys where session = :session)),
-                   outcome) as outcome,
+               iif(outcome = 'running', now.state, outcome) as outcome,
                ended_by, limit_reason, refused_by, depth, hop, grant_tokens, steps_used,
                tokens_used, cost, duration_seconds, continues, follows, transferred_to, inputs_hash,
                seq, opened_seq, closed_seq, at_us as at
-        from ({handoffs_sql(inside)}) order by seq
+        from ({handoffs_sql(inside)}), now order by seq
     """
     return _with_times(_frame(db, sql, _HANDOFF_COLUMNS, {"session": session}), "at")
 

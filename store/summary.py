@@ -21,7 +21,7 @@ from handoff_console.runtime.events import (
     SessionStarted,
     UserMessageReceived,
 )
-from handoff_console.store.analysis.findings import RULES_VERSION, Finding, judgement
+from handoff_console.store.analysis.findings import RULES_VERSION, Finding, Severity, judgement
 
 SEVERITY: dict[str, int] = {
     Status.ERROR: 0,
@@ -41,7 +41,8 @@ class Summary:
     outcome: str
     """A `Status`, or a `State` where there is no result. `running` says nothing of its process."""
     severity: int
-    """Of the worst of its requests: 0 for `error` to 4 for `ok`."""
+    """Of the worst of its requests: 0 for `error` to 4 for `ok`. With a finding that is an error at
+    most 2: an answer that cannot be trusted is no success."""
     reason: str
     """For `limit_reached`, which limit."""
     is_closed: bool
@@ -93,14 +94,17 @@ def summarise(events: Sequence[Event], body: Callable[[str], Any] | None = None)
         if handle is not None:
             handle(seen, event.payload, event)
     found: tuple[Finding, ...] = ()
+    severities = [SEVERITY.get(seen.outcome, OTHER_SEVERITY), *seen.by_turn.values()]
     sentence, handoff_id, agent = "", None, None
     if seen.is_closed:
         judged = judgement(events, body)
         found, first = judged.findings, judged.verdict
         sentence, handoff_id, agent = first.sentence, first.handoff_id, first.agent
+        if any(finding.severity is Severity.ERROR for finding in found):
+            severities.append(OTHER_SEVERITY)
     return Summary(
         outcome=seen.outcome,
-        severity=min([SEVERITY.get(seen.outcome, OTHER_SEVERITY), *seen.by_turn.values()]),
+        severity=min(severities),
         reason=seen.reason,
         is_closed=seen.is_closed,
         flow=seen.flow,

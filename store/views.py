@@ -40,6 +40,7 @@ OPEN_SESSIONS_SQL = """
                         filter (where kind = 'user_message_received'), 0) as pool_tokens,
                sum(kind in ('input_requested', 'approval_requested'))
                    - sum(kind in ('input_given', 'approval_decided')) as asked,
+               max(seq) filter (where kind in ('session_started', 'session_resumed')) as taken_up,
                json_group_array(distinct payload ->> 'agent')
                    filter (where kind = 'agent_activated') as agents
         from seen group by session
@@ -62,12 +63,14 @@ OPEN_SESSIONS_SQL = """
            '' as verdict, null as problem_handoff_id, null as agent_at_fault,
            counted.turns, counted.handoffs, counted.refused, counted.depth, counted.hops,
            counted.tokens_used, counted.pool_tokens, last.elapsed_us as duration_us, counted.agents,
-           coalesce(began.payload -> 'metadata', '{}') as metadata, null as closed_seq
+           coalesce(began.payload -> 'metadata', '{}') as metadata, null as closed_seq,
+           taken.payload as process
     from counted
     join unlisted on unlisted.session = counted.session
     join events last on last.event = unlisted.last_event
     join kinds ended on ended.kind = last.kind
     join events began on began.event = (counted.session << 32) + 1
+    left join events taken on taken.event = (counted.session << 32) + counted.taken_up
     left join events said on said.event = (counted.session << 32) + counted.first_message
 """
 """Sessions without a line, read from their events: running, waiting, interrupted, just closed."""

@@ -46,7 +46,6 @@ class StoreSink:
         self._sessions: dict[str, OpenSession] = {}
         self._touched: dict[str, OpenSession] = {}
         self._fresh: list[OpenSession] = []
-        self._bodies: dict[str, bytes] = {}
         self._new_kinds: set[str] = set()
         self._synced = True
         catch_up(db, self._lines)
@@ -71,8 +70,7 @@ class StoreSink:
     def keep(self, digest: str, body: bytes, session_id: str, /) -> None:
         """Take a body (canonical JSON) that events of this session name; `commit` writes it."""
         session = self._touched.get(session_id) or self._touch(session_id)
-        if session.add_body(digest, body):
-            self._bodies[digest] = body
+        session.add_body(digest, body)
 
     def begin_line(self, batch: int, line: int, session_id: str) -> None:
         """Note that a session, which begins now, answers this line of a batch's input.
@@ -106,6 +104,14 @@ class StoreSink:
         self._synced = synced
         self._settle()
         self._lines.write_if_due()
+
+    def discard(self, session_id: str) -> None:
+        """Forget what was taken of a session and is not written, so that others can go on.
+
+        For a session that the store refuses: nothing more of it will be recorded.
+        """
+        self._touched.pop(session_id, None)
+        self._sessions.pop(session_id, None)
 
     def close(self) -> None:
         """Write what is left, the inbox's lines included, and close the connection."""
@@ -143,11 +149,13 @@ class StoreSink:
                 self._write_requests(session)
             if session.continued:
                 remove_line(self.db, _key(session), session.session_id)
-        if self._bodies:
+        contents = {digest: body for s in touched for digest, body in s.fresh_bodies.items()}
+        if contents:
             self._body_writer.write(
-                self._bodies,
-                [s.fresh_references(_key(s)) for s in touched if s.fresh_digests],
+                contents, [s.fresh_references(_key(s)) for s in touched if s.fresh_bodies]
             )
+        if self._new_kinds:
+            self._number_new_kinds()
         self._cursor.executemany(_INSERT_EVENT, self._rows())
         if not touched:  # a synced commit of nothing new: one page makes SQLite sync all before it
             self._cursor.execute("update meta set value = value where name = 'generation'")
@@ -169,7 +177,6 @@ class StoreSink:
                     Closed(_key(session), session.session_id, session.events, self._lookup(session))
                 )
         self._touched.clear()
-        self._bodies.clear()
         self._fresh.clear()
         self._new_kinds.clear()
 
@@ -221,8 +228,6 @@ class StoreSink:
         )
 
     def _rows(self) -> Iterator[tuple[Any, ...]]:
-        if self._new_kinds:
-            self._number_new_kinds()
         for session in self._touched.values():
             first = _key(session) << 32
             for row in session.rows:
