@@ -5,7 +5,7 @@ from argparse import Namespace
 from typing import Any
 
 from handoff_console.console.cli.places import next_command, store_of
-from handoff_console.console.cli.terminal import Terminal, fitted
+from handoff_console.console.cli.terminal import Terminal, fitted, wrapped
 from handoff_console.console.cli.tree_text import outcome_text, write_tree
 from handoff_console.console.commands import forms
 from handoff_console.console.commands.looking import (
@@ -102,9 +102,7 @@ def _write_verdict(record: SessionRecord, arguments: Namespace, terminal: Termin
 
 
 def _under(name: str, text: str, terminal: Terminal) -> list[str]:
-    from textwrap import wrap
-
-    lines = wrap(text, terminal.columns - 9, break_on_hyphens=False) or [""]
+    lines = wrapped(text, terminal.columns - 9) or [""]
     return [f"{name:<9}{lines[0]}", *(" " * 9 + line for line in lines[1:])]
 
 
@@ -122,7 +120,7 @@ def _write_transcript(record: SessionRecord, terminal: Terminal) -> None:
     from handoff_console.store.analysis.transcript import transcript
 
     for line in transcript(record.events, record.body):
-        terminal.paragraph(block(line))
+        terminal.line(block(line, 100_000))
 
 
 def _write_line(explanation: Explanation, arguments: Namespace, terminal: Terminal) -> None:
@@ -144,8 +142,9 @@ def _write_explanation(
         outcome_text(explanation.outcome, one_line(record.tree.limit, 20), terminal),
         terminal.styled(f"{record.header.flow} · {record.header.duration}", "dim"),
     )
-    terminal.line()
-    terminal.paragraph(explanation.verdict)
+    if not any(finding.sentence == explanation.verdict for finding in explanation.findings):
+        terminal.line()
+        terminal.paragraph(explanation.verdict)
     for finding in explanation.findings:
         _write_finding(finding, terminal)
     if explanation.look_first:
@@ -164,7 +163,12 @@ def _write_finding(finding: Finding, terminal: Terminal) -> None:
     terminal.line(severity, f"  {finding.code}", terminal.styled(where, "dim"))
     terminal.paragraph(finding.sentence, indent="  ")
     for evidence in finding.evidence[:6]:
-        terminal.line(f"    event {evidence.seq:>4}  ", one_line(evidence.reason, 60))
+        terminal.line(
+            f"    event {evidence.seq:>4}  ", one_line(evidence.reason, terminal.columns - 16)
+        )
     if len(finding.evidence) > 6:
         terminal.line(f"    and {len(finding.evidence) - 6} more")
-    terminal.paragraph(f"→ {finding.advice}", indent="  ")
+    first, *rest = wrapped(finding.advice, terminal.columns - 4) or [""]
+    terminal.line("  → ", first)
+    for line in rest:
+        terminal.line("    ", line)

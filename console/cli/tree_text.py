@@ -67,8 +67,8 @@ def _row(
     tokens = f"{'' if node.measured else '~'}{amount(row.tokens)}" if opened else ""
     note = _note(row, node)
     return (
-        fitted(f"{branch}{hop}{row.agent}", agent_columns - 1)
-        + (terminal.styled("◂", "error") if row.mark == "cause" else " ")
+        fitted(f"{branch}{hop}{row.agent}", agent_columns - 2)
+        + (terminal.styled("◂ ", "error") if row.mark == "cause" else "  ")
         + outcome_text(row.outcome, note, terminal)
         + fitted(str(node.steps_used) if opened else "", _STEPS, right=True)
         + fitted(tokens, _TOKENS, right=True)

@@ -118,7 +118,7 @@ def test_the_tree_marks_the_cause_and_says_why_a_handoff_was_refused(handoff):
         ("agent", "outcome"),
         ("triage", "→ transferred"),
         ("↳ supervisor", "✓ ok"),
-        ("└─ billing                     ◂", "▲ limit_reached: steps"),
+        ("└─ billing                    ◂", "▲ limit_reached: steps"),
         ("   ├─ ledger", "∅ not_found"),
         ("   └─ ledger", "⊘ refused: pool empty"),
         (tree[6][:32].rstrip(), tree[6][32:56].strip()),

@@ -1,0 +1,113 @@
+"""`docs/command-line.md` says all that the command line can do, and nothing else."""
+
+import argparse
+import json
+import re
+from pathlib import Path
+
+import pytest
+from support.recorded import FAILED, double_charge, record
+
+from handoff_console.console.cli.parser import VERBS, parser
+
+pytestmark = pytest.mark.acceptance
+
+TEXT = (Path(__file__).parents[2] / "docs" / "command-line.md").read_text("utf-8")
+SECTIONS = dict(re.findall(r"^### handoff (\w+)\n(.*?)(?=^##|\Z)", TEXT, re.M | re.S))
+
+
+def options_of(verb: str) -> set[str]:
+    """Return what the parser takes after a verb, without what every verb takes."""
+    (verbs,) = (a for a in parser()._actions if isinstance(a, argparse._SubParsersAction))
+    found = {option for action in verbs.choices[verb]._actions for option in action.option_strings}
+    return found - {"-h", "--help", "--db"}
+
+
+def json_blocks(verb: str) -> list[dict[str, object]]:
+    """Return the JSON that a section shows."""
+    return [json.loads(block) for block in re.findall(r"```json\n(.*?)```", SECTIONS[verb], re.S)]
+
+
+def keys(value: object) -> object:
+    """Return the shape of a JSON value: keys in order, of a list those of its first item."""
+    if isinstance(value, dict):
+        return {key: keys(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [keys(value[0])] if value else []
+    return None
+
+
+def test_every_verb_is_documented_and_no_other():
+    assert list(SECTIONS) == [verb.name for verb in VERBS]
+
+
+@pytest.mark.parametrize("verb", [verb.name for verb in VERBS])
+def test_every_option_of_a_verb_is_documented_and_no_other(verb):
+    rows = re.findall(r"^\| (`-.*?) \|", SECTIONS[verb], re.M)
+    documented = set(re.findall(r"(?<![\w-])--?[a-z][a-z-]*", " ".join(rows)))
+
+    assert documented == options_of(verb)
+
+
+def test_list_json_is_as_documented(handoff, folder):
+    record(folder / "handoff.db", [(FAILED, double_charge())])
+    (documented,) = json_blocks("list")
+
+    (item,) = json.loads(handoff("list", "--json").out)
+
+    assert list(item) == list(documented)
+
+
+def test_show_json_is_as_documented(handoff, folder):
+    record(folder / "handoff.db", [(FAILED, double_charge())])
+    (documented,) = json_blocks("show")
+
+    form = json.loads(handoff("show", FAILED, "--json").out)
+
+    assert list(form) == list(documented)
+    assert list(form["handoffs"][0]) == list(documented["handoffs"][0])
+    assert list(form["pool"][0]) == list(documented["pool"][0])
+
+
+def test_why_json_is_as_documented(handoff, folder):
+    record(folder / "handoff.db", [(FAILED, double_charge())])
+    (documented,) = json_blocks("why")
+
+    assert keys(json.loads(handoff("why", FAILED, "--json").out)) == keys(documented)
+
+
+def test_import_json_is_as_documented(handoff, folder):
+    record(folder / "handoff.db", [(FAILED, double_charge())])
+    handoff("export", FAILED, "-o", "one.jsonl")
+    (documented,) = json_blocks("import")
+
+    form = json.loads(handoff("import", "one.jsonl", "--dry-run", "--json").out)
+
+    assert keys(form) == keys(documented)
+    assert list(form) == list(documented)
+
+
+def test_batch_json_is_as_documented(handoff, folder):
+    (folder / "asked.jsonl").write_text('{"text": "I need a refund"}\n{}\n')
+    (documented,) = json_blocks("run")
+
+    form = json.loads(
+        handoff("run", "frontdesk", "--input", "asked.jsonl", "--on-bad-line", "skip", "--json").out
+    )
+
+    assert keys(form) == keys(documented)
+
+
+def test_the_flow_in_twelve_lines_runs_as_it_stands(handoff, folder):
+    (code,) = re.findall(r"```python\n(.*?)```", TEXT, re.S)
+    (folder / "mine.py").write_text(code)
+
+    done = handoff("run", "mine.py:flow", "--message", "I need a refund")
+
+    assert len(code.splitlines()) == 12
+    assert "  Billing here: I can help with your refund." in done.out
+
+
+def test_the_links_lead_somewhere():
+    for target in re.findall(r"\]\(([\w./-]+)\)", TEXT):
+        assert (Path(__file__).parents[2] / "docs" / target).exists(), target
