@@ -1,43 +1,60 @@
 """Record the sample sessions again: `make samples`."""
 
 import sqlite3
-from collections.abc import Iterable
 from contextlib import closing
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from handoff_console.sample_runs.day import RECORDINGS
-from handoff_console.sample_runs.recording import Recording, record
+from handoff_console.sample_runs.recording import record
+from handoff_console.store.db import open_reader
+from handoff_console.store.exchange.jsonl import export_lines
 from handoff_console.store.writer import open_sink
 
-HERE = Path(__file__).parent
-RECORDED = HERE / "recorded"
-"""A file of JSON lines for each session."""
-STORE = HERE / "samples.db"
+FOLDER = "recorded"
+"""Has a file of JSON lines for each session."""
+STORE = "samples.db"
 """All of them in a store, ready to be copied."""
 
 
-def make_store(path: Path, recordings: Iterable[Recording] = RECORDINGS) -> None:
-    """Record sessions into a new store: one compact file, without a journal beside it."""
-    path.unlink(missing_ok=True)
-    with TemporaryDirectory() as folder:
-        draft = Path(folder, "samples.db")
-        with open_sink(draft, create=True) as store:
-            for recording in recordings:
-                session = record(recording)
-                for digest, body in session.bodies.items():
-                    store.keep(digest, body, recording.session_id)
-                for event in session.events:
-                    store.append(event)
-                store.commit()
+def make_samples(folder: Path) -> None:
+    """Record every session, as files and as a store; what was there before is replaced."""
+    with TemporaryDirectory() as drafts:
+        draft = Path(drafts, STORE)
+        _record_into(draft)
+        _write_files(draft, folder / FOLDER)
+        (folder / STORE).unlink(missing_ok=True)
         with closing(sqlite3.connect(draft)) as db:
-            db.execute("vacuum into ?", (str(path),))
+            # One compact file, without a journal beside it.
+            db.execute("vacuum into ?", (str(folder / STORE),))
+
+
+def _record_into(path: Path) -> None:
+    with open_sink(path, create=True) as store:
+        for recording in RECORDINGS:
+            session = record(recording)
+            for digest, body in session.bodies.items():
+                store.keep(digest, body, recording.session_id)
+            for event in session.events:
+                store.append(event)
+            store.commit()
+
+
+def _write_files(store: Path, folder: Path) -> None:
+    folder.mkdir(exist_ok=True)
+    for old in folder.glob("*.jsonl"):
+        old.unlink()
+    with closing(open_reader(store)) as db:
+        for recording in RECORDINGS:
+            lines = "".join(export_lines(db, [recording.session_id]))
+            Path(folder, f"{recording.name}.jsonl").write_bytes(lines.encode())
 
 
 def main() -> None:
-    """Record everything again."""
-    make_store(STORE)
-    print(f"{len(RECORDINGS)} sessions in {STORE.name}")
+    """Record everything again, beside this file."""
+    here = Path(__file__).parent
+    make_samples(here)
+    print(f"{len(RECORDINGS)} sessions in {here / FOLDER} and in {here / STORE}")
 
 
 if __name__ == "__main__":
