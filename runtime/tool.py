@@ -27,12 +27,15 @@ class Tool:
     remembers: tuple[str, ...] = ()
     """Top-level keys of its result that become session state: what no later agent can change."""
     approval: bool | None = None
-    """Whether a person has to say yes each time; by default for `external` effects only."""
+    """Whether a person has to say yes each time; by default for `external` effects, and for all
+    effects of an untrusted tool."""
     approval_seconds: float = 86_400.0
     """No answer for so long is a no."""
     inline: bool = False
     """A plain function that returns at once may run without a thread (30 times cheaper); no
     deadline can leave it."""
+    untrusted: bool = False
+    """Its results come from a program of somebody else, such as an MCP server."""
 
     def __post_init__(self) -> None:
         """Fill in what was left out."""
@@ -46,7 +49,9 @@ class Tool:
     @property
     def needs_approval(self) -> bool:
         """Whether it runs only after an explicit yes. Source: S3, best practices."""
-        return self.effect is Effect.EXTERNAL if self.approval is None else self.approval
+        if self.approval is not None:
+            return self.approval
+        return self.effect is Effect.EXTERNAL or (self.untrusted and self.effect is Effect.WRITE)
 
     @cached_property
     def arguments(self) -> type[BaseModel]:
@@ -108,6 +113,7 @@ class Tool:
             "effect": self.effect.value,
             "approval": self.needs_approval,
             "source": digest(source.encode(), b""),
+            **({"untrusted": True} if self.untrusted else {}),
         }
 
 
@@ -131,6 +137,11 @@ def tool_mistakes(tool: Tool, agent: str, *, may_write: bool) -> Iterator[str]:
         yield (
             f"agent {agent!r} only reads, but its tool {tool.name!r} has effect "
             f"{tool.effect.value!r}; say `may_write=True`, or move the tool elsewhere."
+        )
+    if tool.untrusted and tool.remembers:
+        yield (
+            f"agent {agent!r} would remember what its untrusted tool {tool.name!r} says for all "
+            "later agents; leave `remembers` out."
         )
 
 

@@ -183,6 +183,7 @@ class Toolbox:
                 late=late,
                 from_ledger=from_ledger,
                 replayed=replayed,
+                untrusted=tool.untrusted,
                 duration_seconds=round(self._recorder.elapsed() - started, 6),
             ),
         )

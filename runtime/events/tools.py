@@ -41,6 +41,8 @@ class ToolReturned(Payload):
     """This very act was done before; the original result, nothing was done again."""
     replayed: bool = False
     """Taken from a recording: the tool did not run."""
+    untrusted: bool = False
+    """It came from a program of somebody else, such as an MCP server."""
     duration_seconds: float
 
 

@@ -141,6 +141,7 @@ class ChatServer:
 class _Handler(BaseHTTPRequestHandler):
     chat: ChatServer
     protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
 
     def do_POST(self) -> None:
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))

@@ -195,6 +195,7 @@ def test_a_payload_of_any_shape_stays_possible(serve):
     assert "strict" not in server.bodies[0]["tools"][0]["function"]
 
 
+# R81
 def test_a_stream_says_when_it_began_and_a_whole_answer_does_not(serve):
     serve(Says("One."), Says("Two."))
 
@@ -206,6 +207,7 @@ def test_a_stream_says_when_it_began_and_a_whole_answer_does_not(serve):
     assert of(whole, FirstTokenReceived) == []
 
 
+# R17
 @both_ways
 def test_usage_that_is_missing_is_estimated_and_flagged(serve, model):
     serve(Says("You were not.", usage=None))
@@ -435,6 +437,7 @@ def test_the_settings_of_a_call_are_recorded_and_the_key_is_not(serve):
     assert (started.models, started.offline) == ({"solo": "openai:m"}, False)
 
 
+# R49
 def test_agents_may_have_different_models_with_prices_of_their_own(serve):
     serve(
         Says(calls=(Call("transfer_to_billing", {"reason": "money"}),), usage=(1_000, 100)),
