@@ -7,7 +7,6 @@ belongs to the thread that opened it; close it when done (`with closing(open_sto
 import os
 import sqlite3
 import time
-from contextlib import suppress
 from pathlib import Path
 
 from handoff_console.store.errors import (
@@ -117,15 +116,19 @@ def _check_place(path: Path, *, create: bool) -> None:
 
 def _create_file(path: Path) -> None:
     # Made here and not by SQLite: its own files take over these permissions.
-    with suppress(FileExistsError):
+    try:
         os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+    except FileExistsError:
+        pass
+    except OSError as error:  # root may write everywhere, but not in every kind of folder
+        raise FolderNotWritable(path) from error
 
 
 def _check_file(path: Path, *, empty_is_new: bool) -> None:
     try:
         with path.open("rb") as file:
             start = file.read(len(_HEADER))
-    except PermissionError as error:
+    except OSError as error:
         raise FileNotReadable(path) from error
     if start != _HEADER and not (empty_is_new and not start):
         raise NotSqlite(path)

@@ -67,7 +67,7 @@ def _run(arguments: Any) -> int:
     except Exception as error:
         if os.environ.get(DEBUG_VARIABLE):
             raise
-        terminal.failure(_missing_library(error) or _own_mistake(error))
+        terminal.failure(_missing_library(error) or _of_the_system(error) or _own_mistake(error))
         return WRONG
     return status
 
@@ -89,6 +89,14 @@ def _missing_library(error: Exception) -> str:
         f"This command needs {name!r}, which is not installed; run `pip install handoff-console` "
         "without --no-deps."
     )
+
+
+def _of_the_system(error: Exception) -> str:
+    """Return what the system refused: a full disk, a file that cannot be read; or nothing."""
+    if not isinstance(error, OSError) or not error.strerror:
+        return ""
+    what = f"{error.filename}: " if error.filename else ""
+    return f"{what}{error.strerror}; make that possible, or name another file."
 
 
 def _own_mistake(error: Exception) -> str:

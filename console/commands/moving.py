@@ -12,7 +12,11 @@ from handoff_console.console.commands.looking import SessionRecord
 from handoff_console.store import reader
 from handoff_console.store.db import open_reader, open_store
 from handoff_console.store.exchange.jsonl import export_lines
-from handoff_console.store.exchange.jsonl_import import Imported, import_sessions
+from handoff_console.store.exchange.jsonl_import import (
+    Imported,
+    announced_sessions,
+    import_sessions,
+)
 
 Progress = Callable[[int, int], None]
 """Is told how many of how many sessions are done."""
@@ -75,11 +79,11 @@ def import_file(store_path: Path, file: Path, progress: Progress | None = None) 
         SessionExists: The store has one of them with other content.
         StoreError: The store cannot be opened or does not take them.
     """
-    with (
-        _opened(file) as lines,
-        closing(open_store(store_path, create=True)) as db,
-    ):
-        return import_sessions(db, lines, source=file.name, progress=progress)
+    with _opened(file) as lines:
+        announced_sessions(lines, source=file.name)  # no store is made for another kind of file
+        lines.seek(0)
+        with closing(open_store(store_path, create=True)) as db:
+            return import_sessions(db, lines, source=file.name, progress=progress)
 
 
 @contextmanager

@@ -74,6 +74,16 @@ def import_sessions(
     return Imported(tuple(new), tuple(unchanged))
 
 
+def announced_sessions(file: BinaryIO, *, source: str) -> int:
+    """Return how many sessions a file says it has, reading its first line alone.
+
+    Raises:
+        ImportRefused: It is not a file of recorded sessions.
+    """
+    reader = LineReader(file, source)
+    return _header(reader, next(iter(reader), None))
+
+
 def _header(reader: LineReader, line: Line | None) -> int:
     """Return how many sessions the file says it has."""
     if line is None:

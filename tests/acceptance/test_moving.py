@@ -104,6 +104,7 @@ def test_a_file_of_another_form_is_refused_by_its_line(handoff, folder, content,
     assert (done.status, done.out) == (2, "")
     assert done.err.startswith(sentence)
     assert done.err.count("\n") == 1
+    assert not (folder / "handoff.db").exists()
 
 
 @pytest.mark.usefixtures("store")

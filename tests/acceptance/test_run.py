@@ -1,11 +1,14 @@
 """`handoff run` with one message, as a user types it."""
 
 import json
+import os
 import re
 import sqlite3
+import subprocess
+from pathlib import Path
 
 import pytest
-from support.command import program
+from support.command import PROGRAM, environment, program
 
 pytestmark = pytest.mark.acceptance
 
@@ -194,3 +197,28 @@ def test_a_store_is_for_its_user_alone_and_is_never_another_programs_file(handof
     assert "other.db is a SQLite database of another program" in foreign.err
     assert "text.db is not a store" in text.err
     assert (folder / "text.db").read_text() == "hello"
+
+
+def test_a_folder_that_may_not_be_written_to_is_named(handoff, folder):
+    (folder / "locked").mkdir(mode=0o555)
+    # Root may write to any folder of a disk, but nobody to the system's own.
+    place = Path("/sys") if os.geteuid() == 0 else folder / "locked"
+
+    done = handoff("run", "frontdesk", "--db", place / "handoff.db")
+
+    assert (done.status, done.out) == (2, "")
+    assert done.err.startswith(f"handoff: The folder {place} may not be written to, which a store")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
+def test_a_full_disk_under_the_output_is_one_sentence(folder):
+    program(folder, "run", "frontdesk")
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [*PROGRAM, "list"], cwd=folder, stdout=full, stderr=subprocess.PIPE, text=True,
+            env=environment(), check=False,
+        )  # fmt: skip
+
+    assert done.returncode == 2
+    assert done.stderr.startswith("handoff: No space left on device")
+    assert "Traceback" not in done.stderr
