@@ -26,6 +26,10 @@ class BodyWriter:
         self._cursor = db.cursor()
         self._keys: dict[str, int] = {}
 
+    def close(self) -> None:
+        """Let go of the connection."""
+        self._cursor.close()
+
     def forget(self) -> None:
         """Ask the store again from here on: bodies were deleted, or a transaction was given up."""
         self._keys.clear()

@@ -214,8 +214,22 @@ def _frame(
     db: sqlite3.Connection, sql: str, columns: list[str], values: Mapping[str, Any]
 ) -> pd.DataFrame:
     _teach(db)
-    rows = db.execute(sql, values).fetchall()
+    try:
+        rows = db.execute(sql, values).fetchall()
+    except sqlite3.OperationalError as error:
+        if "decode" not in str(error):
+            raise
+        # Half a character, which JSON may hold and UTF-8 may not.
+        db.text_factory = _readable
+        try:
+            rows = db.execute(sql, values).fetchall()
+        finally:
+            db.text_factory = str
     return pd.DataFrame(rows, columns=columns)
+
+
+def _readable(text: bytes) -> str:
+    return text.decode(errors="replace")
 
 
 def _teach(db: sqlite3.Connection) -> None:

@@ -48,6 +48,7 @@ class StoreSink:
         self._fresh: list[OpenSession] = []
         self._new_kinds: set[str] = set()
         self._synced = True
+        self._is_closed = False
         catch_up(db, self._lines)
 
     def append(self, event: Event, /) -> None:
@@ -114,11 +115,17 @@ class StoreSink:
         self._sessions.pop(session_id, None)
 
     def close(self) -> None:
-        """Write what is left, the inbox's lines included, and close the connection."""
+        """Write what is left, the inbox's lines included, and close the connection, once."""
+        if self._is_closed:
+            return
+        self._is_closed = True
         try:
             self.commit()
             self._lines.write()
         finally:
+            # While a cursor lives, SQLite keeps the file open and does not fold the log in.
+            self._cursor.close()
+            self._body_writer.close()
             self.db.close()
 
     def __enter__(self) -> Self:

@@ -365,6 +365,14 @@ def test_the_queue_is_written_at_once_when_it_holds_many_events(sink, reading, m
     assert lines(reading) == 3
 
 
+def test_a_sink_that_was_closed_leaves_one_file(path):
+    sink = open_sink(path, create=True)
+    event_logs.write(sink, "s-1", event_logs.charged_twice())
+    sink.close()
+
+    assert [name.name for name in path.parent.iterdir()] == ["handoff.db"]
+
+
 def test_an_empty_queue_writes_nothing(sink):
     said: list[str] = []
     sink.db.set_trace_callback(said.append)
