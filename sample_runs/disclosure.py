@@ -83,13 +83,19 @@ def collector(call: ModelCall) -> ModelReply:
     found = call.result_of("crm.profile")
     if found is None:
         return use("crm.profile", customer_id=customer)
+    if "error" in found:
+        return answer("error", f"the profile could not be read: {found['error']}")
     if not found:
         return answer("not_found", f"nothing is held about customer {customer}")
     if not call.inputs["everything"]:
         return answer("ok", "the profile", profile=found, payment_methods=[])
+    return _with_payment_methods(call, found)
+
+
+def _with_payment_methods(call: ModelCall, found: dict[str, Any]) -> ModelReply:
     answers = [item.value for item in call.results if item.name == "payments.list_methods"]
     if not answers or ("error" in answers[-1] and len(answers) < _TRIES):
-        return use("payments.list_methods", customer_id=customer)
+        return use("payments.list_methods", customer_id=call.inputs["customer_id"])
     if "error" in answers[-1]:
         return answer("error", "the payment methods could not be read, so the copy has a gap")
     return answer("ok", "all of it", profile=found, payment_methods=answers[-1])

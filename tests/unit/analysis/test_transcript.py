@@ -67,3 +67,11 @@ def test_what_was_recorded_stays_on_its_line_and_moves_no_cursor():
     log.step(root).close(root, values={"text": "one\ntwo\x1b[2J\u202etfel"}).end()
 
     assert transcript(log.events, log.body) == ["[tri age] one twotfel"]
+
+
+def test_a_result_of_any_other_form_shows_its_notes():
+    log = Log().user("Go on")
+    root = log.root("triage")
+    log.step(root).close(root, notes="done", values={"text": "The answer."}).end()
+
+    assert transcript(log.events, lambda _digest: {"of": "another stack"}) == ["[triage] done"]

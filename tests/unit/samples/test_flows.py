@@ -364,3 +364,61 @@ def test_an_overloaded_model_is_tried_once_more_and_that_is_no_fault():
 
     assert session.answer == "Your parcel TRK-7007 is in the Hamburg depot and arrives tomorrow."
     assert {finding.severity for finding in session.findings} == {"info"}
+
+
+@pytest.mark.parametrize(
+    ("name", "source", "target"),
+    [
+        ("support", "supervisor", "billing"),
+        ("returns", "triage", "policy"),
+        ("returns", "policy", "fulfilment"),
+        ("outage", "triage", "tech_support"),
+        ("parcels", "desk", "tracker"),
+        ("loyalty", "desk", "counter"),
+        ("statement", "accountant", "reader"),
+        ("disclosure", "desk", "collector"),
+    ],
+)
+def test_a_worker_that_may_use_no_tool_makes_up_nothing(name, source, target):
+    session = ran(with_edge(name, source, target, allowed_tools=()), sample(name).messages[0])
+
+    assert session.status == "error"
+    assert "tool_denied" in {finding.code for finding in session.findings}
+
+
+def test_a_plan_history_that_could_not_be_read_is_said_to_be_missing():
+    flow = with_edge("support", "supervisor", "account", allowed_tools=())
+
+    charged = ran(flow, "Why was I charged twice last month?")
+    plan = ran(flow, "Which plan am I on?")
+
+    assert "I could not check for plan changes, so this is incomplete" in charged.answer
+    assert plan.answer.startswith("I could not find out which plan you are on: tool not allowed")
+
+
+def test_a_customer_nobody_knows_is_not_found():
+    assert ran("support", "Customer 7777: was I charged twice?").status == "not_found"
+
+
+def test_a_pool_for_nobody_makes_an_answer_that_says_so():
+    flow = sample("support").flow.changed(pool_tokens=6_000)
+
+    session = ran(flow, "Why was I charged twice last month?")
+
+    assert session.status == "error"
+    assert session.answer.startswith("I could not read the payments: limit_reached: the pool")
+
+
+@pytest.mark.parametrize(
+    ("name", "message", "said"),
+    [
+        ("outage", "The staging server is down.", "nobody has been woken yet"),
+        ("outage", "The staging server is slow.", "Please send the time and the page"),
+        ("returns", "I want to return ORD-9877.", "A colleague has to look at"),
+        ("parcels", "Where is my parcel?", "Which parcel is it?"),
+        ("loyalty", "How many points do I have?", "Which customer number are you?"),
+        ("loyalty", "Points of customer 1?", "customer 1 has no points."),
+    ],
+)
+def test_other_messages_get_answers_of_their_own(name, message, said):
+    assert said in ran(name, message).answer
