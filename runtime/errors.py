@@ -4,6 +4,7 @@
 HandoffConsoleError
 ├── FlowError            a flow contradicts itself; raised before any model call
 ├── RequestError         a handoff request that cannot be sent
+├── PricesError          a file of prices that cannot be read
 ├── BudgetError          the pool was asked for something it cannot do
 ├── EventError           a recorded event that cannot be read
 ├── ModelError           a model could not answer; `TransientModelError` may be tried again
@@ -37,6 +38,10 @@ class FlowError(HandoffConsoleError):
 
 class RequestError(HandoffConsoleError):
     """A handoff request that is incomplete or says too much."""
+
+
+class PricesError(HandoffConsoleError):
+    """A file of prices cannot be opened or read."""
 
 
 class BudgetError(HandoffConsoleError):

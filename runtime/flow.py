@@ -78,6 +78,8 @@ class Flow:
     """Of one request, in the currency of `prices`."""
     prices: Mapping[str, Price] = field(default_factory=dict)
     """By model name; tokens of a model without a price cost nothing that is known."""
+    currency: str = ""
+    """Of `prices`: three letters, such as `USD`."""
     redaction: Redaction = field(default_factory=Redaction)
     aggregator: str = ""
     """Who merges the answers when one message was handed to several agents; the runtime joins them
@@ -172,6 +174,7 @@ class Flow:
                 "limits": self.limits.model_dump(),
                 **{name: getattr(self, name) for name in _PLAIN},
                 "prices": {name: vars(price) for name, price in self.prices.items()},
+                **({"currency": self.currency} if self.currency else {}),
             }
         )
         return canonical(shown)
