@@ -67,11 +67,15 @@ def read_spec(text: str) -> Spec:
     own: dict[str, Any] = {}
     settings: dict[str, Any] = {}
     for key, value in parse_qsl(query, keep_blank_values=True):
-        into, read = (own, _OWN[key]) if key in _OWN else (settings, _SETTINGS.get(key))
+        into, read = (
+            (own, OWN_SETTINGS[key])
+            if key in OWN_SETTINGS
+            else (settings, PROVIDER_SETTINGS.get(key))
+        )
         if read is None:
             raise ModelError(
                 f"The model {text!r} has the unknown setting {key!r}; there are: "
-                f"{choices([*_OWN, *_SETTINGS])}."
+                f"{choices([*OWN_SETTINGS, *PROVIDER_SETTINGS])}."
             )
         try:
             into[key] = read(value)
@@ -143,13 +147,15 @@ def _one_of(words: Mapping[str, Any]) -> Callable[[str], Any]:
 
 
 _YES_OR_NO = {"true": True, "false": False}
-_OWN: dict[str, Callable[[str], Any]] = {
+OWN_SETTINGS: dict[str, Callable[[str], Any]] = {
     "stream": _one_of(_YES_OR_NO),
     "max_tries": _whole(1),
     "max_output_tokens": _whole(1),
     "backoff_seconds": _number(0, 60),
 }
-_SETTINGS: dict[str, Callable[[str], Any]] = {
+"""What the runtime itself follows, and how each value is read."""
+
+PROVIDER_SETTINGS: dict[str, Callable[[str], Any]] = {
     "temperature": _number(0, 2),
     "top_p": _number(0, 1),
     "seed": _whole(0),
@@ -158,3 +164,4 @@ _SETTINGS: dict[str, Callable[[str], Any]] = {
     "parallel_tool_calls": _one_of(_YES_OR_NO),
     "thinking": _one_of({"false": False, "low": "low", "medium": "medium", "high": "high"}),
 }
+"""What is passed on to the provider."""
