@@ -44,9 +44,19 @@ def _filter(arguments: Namespace) -> SessionFilter:
         flow=arguments.flow,
         agent=arguments.agent,
         finding=arguments.finding,
+        label=_label(arguments.label),
         text=arguments.search or "",
         since=since,
     )
+
+
+def _label(text: str | None) -> tuple[str, str] | None:
+    if text is None:
+        return None
+    key, mark, value = text.partition("=")
+    if not mark or not key:
+        raise CommandError(f"{text!r} is no label; write KEY=VALUE, such as intent=refund.")
+    return key, value
 
 
 def _write(row: InboxRow, terminal: Terminal) -> None:

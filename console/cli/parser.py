@@ -141,6 +141,7 @@ def _list(one: argparse.ArgumentParser) -> None:
     one.add_argument("--flow", metavar="NAME", help="only of this flow")
     one.add_argument("--agent", metavar="NAME", help="only those in which this agent acted")
     one.add_argument("--finding", metavar="CODE", help="only those with this finding")
+    one.add_argument("--label", metavar="KEY=VALUE", help="only those that came with this label")
     one.add_argument("--search", metavar="TEXT", help="only those in which these words were said")
     one.add_argument(
         "--since", metavar="WHEN", help="only those begun since: 2026-01-31, or 90m, 12h, 7d ago"

@@ -14,6 +14,7 @@ from importlib.resources import files
 from pathlib import Path
 
 from handoff_console.console.commands.samples import SAMPLES
+from handoff_console.store import integrity
 from handoff_console.store.analysis.findings import RULES_VERSION
 from handoff_console.store.analysis.plain_text import one_line
 from handoff_console.store.db import open_store
@@ -23,6 +24,7 @@ from handoff_console.store.schema import VERSION
 
 PACKAGE = "handoff-console"
 OLDEST_PYTHON = (3, 11)
+PROBLEMS_SHOWN = 3
 
 
 class Grade(StrEnum):
@@ -166,7 +168,7 @@ def _inside(db: sqlite3.Connection, path: Path) -> Iterator[Check]:
         "store", Grade.OK,
         f"{path} opens: schema version {VERSION}, {sessions:,} sessions, {size:,.1f} MB.",
     )  # fmt: skip
-    yield _integrity(db)
+    yield from _integrity(db)
     outdated = outdated_lines(db, RULES_VERSION)
     if outdated:
         yield Check(
@@ -181,21 +183,15 @@ def _inside(db: sqlite3.Connection, path: Path) -> Iterator[Check]:
         )  # fmt: skip
 
 
-def _integrity(db: sqlite3.Connection) -> Check:
-    try:
-        found = [str(row[0]) for row in db.execute("pragma integrity_check(3)")]
-        broken = db.execute("pragma foreign_key_check").fetchall()
-    except sqlite3.DatabaseError as error:
-        found, broken = [str(error)], []
-    if found != ["ok"]:
-        problem = one_line(found[0], 120)
-        return Check(
-            "integrity", Grade.FAIL, f"The file is damaged: {problem}.",
-            "Export what can be read (`handoff export --all -o FILE`) into a new store.",
-        )  # fmt: skip
-    if broken:
-        return Check(
-            "integrity", Grade.FAIL, f"{len(broken):,} rows name something that is not there.",
-            "Export what can be read (`handoff export --all -o FILE`) into a new store.",
-        )  # fmt: skip
-    return Check("integrity", Grade.OK, "The file is whole.")
+def _integrity(db: sqlite3.Connection) -> Iterator[Check]:
+    problems = integrity.problems(db)
+    if not problems:
+        yield Check("integrity", Grade.OK, "The file is whole, and all in it can be read.")
+    for problem in problems[:PROBLEMS_SHOWN]:
+        yield Check("integrity", Grade.FAIL, one_line(problem, 300), _RESCUE)
+    more = len(problems) - PROBLEMS_SHOWN
+    if more > 0:
+        yield Check("integrity", Grade.FAIL, f"There are {more:,} more problems like these.")
+
+
+_RESCUE = "Restore a copy, or export what can be read (`handoff export SESSION -o FILE`)."

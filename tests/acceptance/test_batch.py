@@ -116,6 +116,8 @@ def test_labels_stay_with_their_session(handoff, echo):
     with closing(sqlite3.connect(echo / "handoff.db")) as db:
         ((metadata,),) = db.execute("select metadata from sessions").fetchall()
     assert json.loads(metadata) == {"id": "7", "label": "greeting"}
+    assert len(json.loads(handoff("list", "--json", "--label", "label=greeting").out)) == 1
+    assert json.loads(handoff("list", "--json", "--label", "label=other").out) == []
 
 
 def test_a_bad_line_stops_the_batch_by_its_number_and_what_came_before_stays(handoff, echo):

@@ -10,9 +10,12 @@ import pytest
 pytestmark = pytest.mark.acceptance
 
 AGENT = '''
+import sys
+
+before = set(sys.modules)
+
 import asyncio
 import json
-import sys
 
 import runtime
 import store
@@ -28,6 +31,7 @@ def billing(call):
     return say("Billing here: I can help with your refund.")
 
 
+HEAVY = {"pandas", "sqlite3", "sqlite_utils", "streamlit"}
 flow = Flow("theirs", [
     Agent("triage", model=triage, edges=[Edge.transfer("billing", "Refunds.")]),
     Agent("billing", model=billing),
@@ -45,7 +49,7 @@ async def main():
         "kinds": [event.kind for event in sink.events],
         "commits": sink.commits,
         "bodies": len(sink.bodies),
-        "loaded": sorted({"pandas", "sqlite3", "sqlite_utils", "streamlit"} & set(sys.modules)),
+        "loaded": sorted(HEAVY & (set(sys.modules) - before)),
     }))
 
 

@@ -102,10 +102,11 @@ def test_a_missing_library_is_named_with_what_to_install(handoff, monkeypatch):
 def test_help_loads_nothing_slow():
     code = """
 import sys
+before = set(sys.modules)
 from handoff_console.console.cli import main
 main(["--help"])
 slow = {"asyncio", "pandas", "pydantic", "sqlite3", "streamlit"}
-print("loaded:", sorted(slow & set(sys.modules)))
+print("loaded:", sorted(slow & (set(sys.modules) - before)))
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
 

@@ -74,6 +74,7 @@ def test_the_list_says_which_part_of_it_is_in_sight(handoff):
     [
         (["--outcome", "okay"], "There is no outcome 'okay'; there are: ok, not_found,"),
         (["--finding", "lost"], "There is no finding 'lost'; there are: any, error, warning"),
+        (["--label", "intent"], "'intent' is no label; write KEY=VALUE, such as intent=refund."),
         (["--since", "yesterday"], "'yesterday' is no point in time; write a date such as"),
         (["--since", "9" * 6 + "d"], "is no point in time"),
     ],
