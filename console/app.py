@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from handoff_console.console import memory
 from handoff_console.console.components.problem import show_problem
 from handoff_console.runtime.errors import HandoffConsoleError
 
@@ -18,3 +19,4 @@ try:
     page.run()
 except HandoffConsoleError as error:
     show_problem(error)
+memory.settle()

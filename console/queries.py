@@ -4,7 +4,6 @@ A connection lives for one question, because a screen runs in a thread of its ow
 kept is keyed by the session's last event and the store's generation, so nothing has to be cleared.
 """
 
-import gc
 import sqlite3
 import time
 from collections.abc import Iterator, Mapping
@@ -17,6 +16,7 @@ import streamlit as st
 
 from handoff_console.console import theme
 from handoff_console.console.figures.burn_down import burn_down_figure
+from handoff_console.console.memory import undisturbed
 from handoff_console.console.settings import store_path
 from handoff_console.console.viewmodels.agent_graph import AgentGraph, agent_graph
 from handoff_console.console.viewmodels.burn_down import BurnDown, burn_down
@@ -33,6 +33,7 @@ from handoff_console.store import reader
 from handoff_console.store.analysis.bodies import Body
 from handoff_console.store.analysis.budget import Ledger, ledgers
 from handoff_console.store.analysis.findings import Judgement, judgement
+from handoff_console.store.analysis.nodes import HandoffNode
 from handoff_console.store.analysis.tree import handoff_tree
 from handoff_console.store.db import open_reader
 from handoff_console.store.liveness import is_interrupted
@@ -42,6 +43,8 @@ SESSIONS_KEPT = 16
 """Sessions whose record stays in memory, for all readers of this console together."""
 
 
+LARGE_EVENTS = 2_000
+"""From here on a session weighs enough to be kept out of the garbage collector's way."""
 READ_WHOLE_EVENTS = 20_000
 """Up to here all of a session is read at once; of a larger one, what is said in passing is not."""
 
@@ -97,6 +100,10 @@ class Record:
     ledgers: tuple[Ledger, ...]
     header: SessionHeader
 
+    def prepare(self) -> None:
+        """Make now what would be made when it is asked for."""
+        _ = self.tree, self.guide, self.burn_down
+
     @cached_property
     def tree(self) -> tuple[TreeRow, ...]:
         """The rows of the outline."""
@@ -130,13 +137,17 @@ class Record:
 @st.cache_resource(show_spinner=False, max_entries=SESSIONS_KEPT)
 def record(asked: Version) -> Record:
     """Return a session as it stood at a version."""
-    with reading(asked.path) as db, _undisturbed():
+    large = asked.seq > LARGE_EVENTS
+    with reading(asked.path) as db, undisturbed(keep=large):
         kinds = None if asked.seq <= READ_WHOLE_EVENTS else KINDS.keys() - _IN_PASSING
         events = reader.load_events(db, asked.session_id, until_seq=asked.seq, kinds=kinds)
         body = _bodies(db)
         judged = judgement(events, body, interrupted=asked.interrupted)
         books = ledgers(events)
-        return Record(asked, judged, books, session_header(events, judged, books, body=body))
+        found = Record(asked, judged, books, session_header(events, judged, books, body=body))
+        if large:
+            found.prepare()
+        return found
 
 
 @st.cache_resource(show_spinner=False, max_entries=8 * SESSIONS_KEPT)
@@ -147,7 +158,7 @@ def card(found: Version, handoff_id: str, seq: int | None) -> HandoffCard | None
     if node is None or (seq is not None and seq < node.first_seq):
         return None
     with reading(found.path) as db:
-        own = reader.load_events(db, found.session_id, handoff_id=handoff_id, until_seq=seq)
+        own = _of_handoff(db, found, node, seq)
         if seq is not None and seq < whole.tree.seq:
             then = handoff_tree(own, until_seq=seq).by_id[handoff_id]
             node = replace(then, task=node.task, depth=node.depth, hop=node.hop)
@@ -165,13 +176,12 @@ def answer(found: Version) -> str:
 @st.cache_resource(show_spinner=False, max_entries=8 * SESSIONS_KEPT)
 def context(found: Version, handoff_id: str, seq: int | None) -> ContextView:
     """Return what a handoff's agent had read at an event, at its last model call."""
-    node = record(found).judgement.tree.by_id.get(handoff_id)
-    wanted = [handoff_id, *([node.continues] if node and node.continues else [])]
+    nodes = record(found).judgement.tree.by_id
+    node = nodes.get(handoff_id)
+    before = nodes.get(node.continues or "") if node else None
     with reading(found.path) as db:
         events = [
-            event
-            for name in wanted
-            for event in reader.load_events(db, found.session_id, handoff_id=name, until_seq=seq)
+            event for one in (before, node) if one for event in _of_handoff(db, found, one, seq)
         ]
         events.sort(key=lambda event: event.seq)
         return context_view(events, handoff_id, _bodies(db), seq=seq)
@@ -209,20 +219,22 @@ def _events_between(asked: Version, first: int, last: int) -> tuple[Event, ...]:
         return tuple(reader.load_events(db, asked.session_id, after_seq=first - 1, until_seq=last))
 
 
+def _of_handoff(
+    db: sqlite3.Connection, found: Version, node: HandoffNode, seq: int | None
+) -> list[Event]:
+    # Its first and last event bound the search: without them all of a session is looked through.
+    last = node.last_seq if seq is None else min(seq, node.last_seq)
+    return reader.load_events(
+        db,
+        found.session_id,
+        after_seq=node.first_seq - 1,
+        until_seq=last,
+        handoff_id=node.handoff_id,
+    )
+
+
 def _bodies(db: sqlite3.Connection) -> Body:
     return lambda digest: reader.body(db, digest)
-
-
-@contextmanager
-def _undisturbed() -> Iterator[None]:
-    """Keep the garbage collector out of a large load, which it would slow down by half."""
-    was_on = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_on:
-            gc.enable()
 
 
 @dataclass(frozen=True)
