@@ -18,6 +18,7 @@ from handoff_console.store.errors import (
     NotSqlite,
     OpenError,
     SqliteTooOld,
+    StoreBroken,
     StoreBusy,
     StoreIsFolder,
     StoreMissing,
@@ -64,9 +65,9 @@ def open_store(path: str | Path, *, create: bool = False) -> sqlite3.Connection:
     except sqlite3.OperationalError as error:
         db.close()
         raise _opening_failed(path, error) from error
-    except sqlite3.DatabaseError as error:
+    except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
         db.close()
-        raise NotSqlite(path) from error
+        raise _not_readable(path, error) from error
     except BaseException:
         db.close()
         raise
@@ -90,9 +91,9 @@ def open_reader(path: str | Path) -> sqlite3.Connection:
     except sqlite3.OperationalError as error:
         db.close()
         raise _opening_failed(path, error) from error
-    except sqlite3.DatabaseError as error:
+    except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
         db.close()
-        raise NotSqlite(path) from error
+        raise _not_readable(path, error) from error
     except OpenError:
         db.close()
         raise
@@ -202,6 +203,13 @@ def _back_up(db: sqlite3.Connection, path: Path, version: int) -> None:
         raise
     copy.close()
     unfinished.replace(backup)
+
+
+def _not_readable(path: Path, error: Exception) -> OpenError:
+    # What is damaged may be the text of SQLite's own message, which then cannot be decoded.
+    if getattr(error, "sqlite_errorname", "") == "SQLITE_NOTADB":
+        return NotSqlite(path)
+    return StoreBroken(path)
 
 
 def _opening_failed(path: Path, error: sqlite3.OperationalError) -> Exception:

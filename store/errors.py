@@ -11,6 +11,7 @@ StoreError (HandoffConsoleError)
 │   ├── FileNotReadable      the file may not be read
 │   ├── NetworkDrive         several processes cannot share it safely there
 │   ├── NotSqlite            the file is something else
+│   ├── StoreBroken          a SQLite file that is damaged from its first page on
 │   ├── ForeignStore         a SQLite file of another program
 │   ├── StoreTooNew          written by a newer version of this program
 │   └── StoreTooOld          has to be migrated first, and a reader may not
@@ -127,6 +128,17 @@ class NotSqlite(OpenError):
             path,
             f"{path} is not a store; name a file that this program wrote, or a new one. To read "
             "recorded sessions of another form, use `handoff import`.",
+        )
+
+
+class StoreBroken(OpenError):
+    """The file is damaged where SQLite begins to read it."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(
+            path,
+            f"{path} is damaged, so that nothing in it can be read; restore a copy of it, together "
+            "with no older `-wal` file beside it.",
         )
 
 

@@ -53,23 +53,27 @@ def _carry_out(words: list[str]) -> int:
 
 def _run(arguments: Any) -> int:
     from handoff_console.console.cli.terminal import Terminal
-    from handoff_console.runtime.errors import HandoffConsoleError
 
     terminal = Terminal()
     try:
         status = _function(arguments.run)(arguments, terminal)
         sys.stdout.flush()
-    except HandoffConsoleError as error:
-        terminal.failure(str(error))
-        return WRONG
-    except (BrokenPipeError, KeyboardInterrupt):
+    except BrokenPipeError:
         raise
     except Exception as error:
-        if os.environ.get(DEBUG_VARIABLE):
+        sentence = _refusal(error) or _missing_library(error) or _of_the_system(error)
+        if not sentence and os.environ.get(DEBUG_VARIABLE):
             raise
-        terminal.failure(_missing_library(error) or _of_the_system(error) or _own_mistake(error))
+        terminal.failure(sentence or _own_mistake(error))
         return WRONG
     return status
+
+
+def _refusal(error: Exception) -> str:
+    """Return what this program refuses, in its own words; empty when the error is another one."""
+    # By name: to import the class would fail where the error is that it cannot be imported.
+    names = {cls.__name__ for cls in type(error).__mro__}
+    return str(error) if "HandoffConsoleError" in names else ""
 
 
 def _function(name: str) -> Callable[[Any, Any], int]:
