@@ -1,6 +1,5 @@
 """The handoffs of one request: judged, run, passed on, forked and joined, answered by people."""
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -24,11 +23,10 @@ from handoff_console.runtime.events import ForkJoined, ForkOpened
 from handoff_console.runtime.flow import Flow
 from handoff_console.runtime.gate import Gate
 from handoff_console.runtime.handoff import End, OpenHandoff, answered
-from handoff_console.runtime.joining import aggregator_inputs, joined_result
+from handoff_console.runtime.joining import aggregation, joined_result
 from handoff_console.runtime.ledger import EffectLedger
 from handoff_console.runtime.models import Model
 from handoff_console.runtime.openings import Openings
-from handoff_console.runtime.packet import Packet
 from handoff_console.runtime.people import People, Suspended
 from handoff_console.runtime.player import Player
 from handoff_console.runtime.recorder import Recorder, Scope
@@ -39,9 +37,6 @@ from handoff_console.runtime.worker import Refused, Worker
 
 USER = "user"
 """Who asks for the root handoff."""
-
-RUNTIME = "runtime"
-"""Who asks an aggregator."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -123,7 +118,7 @@ class Delegations:
             agent,
             HandoffKind.CALL,
             request,
-            bound_at=math.inf,
+            bound_at=self._now() + request.limits.deadline_seconds,
             depth_left=flow.depth,
             passed_on=[*history, first],
         )
@@ -143,7 +138,10 @@ class Delegations:
         self, asking: OpenHandoff, call: ToolCall, index: int, *, of: int, promised: int
     ) -> OpenHandoff | Refused:
         """Gate a transfer; its grant is reserved once the sender has closed."""
-        return self.gate.transfer(asking, call, index, of=of, promised=promised)
+        judged = self.gate.transfer(asking, call, index, of=of, promised=promised)
+        if isinstance(judged, OpenHandoff):
+            self.gate.turn.transfers += 1
+        return judged
 
     def fork(self, asking: OpenHandoff, calls: Sequence[OpenHandoff]) -> str:
         """Mark handoffs as decided together."""
@@ -167,32 +165,11 @@ class Delegations:
         self._recorder.emit(asking.scope, joined)
 
     async def run_call(self, handoff: OpenHandoff) -> HandoffResult:
-        """Run a judged call to its result; a transient error is tried once more."""
+        """Run a judged call to its result."""
         result = await self._run(handoff)
         if result.status is Status.NEEDS_INPUT:
             self._asked_by = handoff.scope.path or ""
-        if reaction_to(result, attempt=handoff.scope.attempt) is not Reaction.RETRY:
-            return result
-        tokens, parent = handoff.limits.max_tokens, handoff.scope.parent_id
-        if self.pool.available(parent, keep_floor=True) < tokens:
-            return result
-        retry = self.gate.prepared(
-            self.gate.scope(handoff.scope, handoff.scope.path or "", parent_id=parent, attempt=2),
-            handoff.source,
-            handoff.agent,
-            handoff.via,
-            handoff.request,
-            bound_at=handoff.bound_at,
-            depth=handoff.depth,
-            depth_left=handoff.depth_left,
-            ancestors=handoff.ancestors,
-            fork_id=handoff.fork_id,
-            follows=handoff.id,
-            passed_on=handoff.passed_on,
-        )
-        self.gate.requested(retry, f"tried again: {result.notes}")
-        self.openings.reserve(retry, keep_floor=True)
-        return await self._run(retry)
+        return result
 
     async def _run(self, handoff: OpenHandoff) -> HandoffResult:
         self.openings.begin(handoff, self.gate.turn.transfers)
@@ -209,17 +186,42 @@ class Delegations:
             for target in end.transfers:
                 self.gate.turn.transferred(handoff.agent.name, target.agent.name)
             if not end.transfers:
-                self.last = handoff if handoff.scope.parent_id is None else self.last
-                return end
+                again = self._second_attempt(handoff, _result(end))
+                if again is None:
+                    self.last = handoff if handoff.scope.parent_id is None else self.last
+                    return end
+                handoff = again
+                continue
             if len(end.transfers) == 1:
                 handoff = end.transfers[0]
                 self._take_over(handoff)
                 continue
             results = await self._run_fork(handoff, end.transfers)
-            if not self._flow.aggregator:
+            merging = aggregation(self._flow, self.gate, handoff, end.transfers, results)
+            if merging is None:
                 return answered(joined_result(end.transfers, results))
-            handoff = self._aggregation(handoff, end.transfers, results)
+            handoff = merging
             self._take_over(handoff)
+
+    def _second_attempt(self, first: OpenHandoff, result: HandoffResult) -> OpenHandoff | None:
+        """Open a handoff that failed for a moment once more, and only this one of its chain.
+
+        None when its result stands: the user's own request, a second attempt, no tokens, no time.
+        """
+        if reaction_to(result, attempt=first.scope.attempt) is not Reaction.RETRY:
+            return None
+        parent, is_call = first.scope.parent_id, first.via is HandoffKind.CALL
+        has_tokens = self.pool.available(parent, keep_floor=is_call) >= first.limits.max_tokens
+        if first.source == USER or not has_tokens or first.bound_at <= self._now():
+            return None
+        again = self.gate.again(first)
+        self.gate.requested(again, f"tried again: {result.notes}")
+        self.openings.reserve(again, keep_floor=is_call)
+        self.openings.begin(again, self.gate.turn.transfers)
+        return again
+
+    def _now(self) -> float:
+        return self._recorder.timeline.elapsed()
 
     async def _work(self, handoff: OpenHandoff) -> End:
         """Run one hop. A person may be asked, and the hop goes on with the answer."""
@@ -274,43 +276,6 @@ class Delegations:
         in_order = [results[place] for place in range(len(branches))]
         self.joined(sender, fork_id, branches, [result.status.value for result in in_order])
         return in_order
-
-    def _aggregation(
-        self,
-        sender: OpenHandoff,
-        branches: Sequence[OpenHandoff],
-        results: Sequence[HandoffResult],
-    ) -> OpenHandoff:
-        """Return the hop that merges what a fork came back with."""
-        agent = self._flow.agent(self._flow.aggregator)
-        goal = branches[0].packet.goal if branches[0].packet else sender.request.task
-        request = HandoffRequest(
-            task="Merge the answers into one, and leave nothing out.",
-            inputs=aggregator_inputs(branches, results),
-            allowed_tools=tuple(tool.name for tool in agent.tools),
-            output_schema=sender.request.output_schema,
-        )
-        names = ", ".join(branch.agent.name for branch in branches)
-        packet = Packet(RUNTIME, agent.name, goal, f"answers of {names}, in this order")
-        base, _, hop = (branches[0].scope.path or "").rpartition("~")
-        number = int(hop.partition(".")[0]) + 1
-        handoff = self.gate.prepared(
-            self.gate.scope(sender.scope, f"{base}~{number}", parent_id=sender.scope.parent_id),
-            RUNTIME,
-            agent,
-            HandoffKind.TRANSFER,
-            request,
-            bound_at=sender.bound_at,
-            depth=sender.depth,
-            depth_left=sender.depth_left,
-            ancestors=sender.ancestors,
-            hop=number,
-            continues=sender.id,
-            packet=packet,
-            passed_on=[request_message(self._flow, request, packet)],
-        )
-        self.gate.requested(handoff, "all branches came back")
-        return handoff
 
 
 def _result(end: End) -> HandoffResult:

@@ -9,19 +9,25 @@ from typing import Any, NamedTuple
 
 from pydantic import ValidationError
 
-from handoff_console.runtime.agents import HUMAN, Agent, Edge
+from handoff_console.runtime.agents import Agent, Edge
 from handoff_console.runtime.asked import Asked, read_asked
 from handoff_console.runtime.budget import Pool
 from handoff_console.runtime.context import Context, request_message, tool_message
 from handoff_console.runtime.contract import HandoffKind, HandoffRequest, ToolCall
-from handoff_console.runtime.errors import CycleStopped, SessionStopped, TooManyHandoffs
-from handoff_console.runtime.events import CycleStopped as CycleWasStopped
-from handoff_console.runtime.events import HandoffRejected, HandoffRequested
+from handoff_console.runtime.errors import SessionStopped
+from handoff_console.runtime.events import CycleStopped, HandoffRejected, HandoffRequested
 from handoff_console.runtime.flow import Flow
-from handoff_console.runtime.guards import Refusal, TurnCounters, check_path, find_edge
+from handoff_console.runtime.guards import (
+    Refusal,
+    TurnCounters,
+    as_exception,
+    check_path,
+    check_trust,
+    find_edge,
+)
 from handoff_console.runtime.handoff import OpenHandoff
 from handoff_console.runtime.models import Model
-from handoff_console.runtime.packing import pack
+from handoff_console.runtime.packing import need_to_know, pack
 from handoff_console.runtime.player import Player
 from handoff_console.runtime.recorder import Recorder, Scope
 from handoff_console.runtime.state import SessionState
@@ -114,8 +120,22 @@ class Gate:
             limits=request.limits,
             context=Context(self._recorder),
             inputs_hash=self._recorder.hash_of(request.inputs),
+            max_result_bytes=self._flow.max_result_bytes,
             **place,
         )
+
+    def again(self, first: OpenHandoff) -> OpenHandoff:
+        """Return the second attempt of a handoff, at the same place."""
+        scope = first.scope
+        scope = self.scope(scope, scope.path or "", parent_id=scope.parent_id, attempt=2)
+        place = {name: getattr(first, name) for name in _SAME_AGAIN}
+        return self.prepared(
+            scope, first.source, first.agent, first.via, first.request, follows=first.id, **place
+        )
+
+    def has_tokens(self, by: OpenHandoff, tokens: int) -> bool:
+        """Say whether a hop after a handoff that has closed could get its grant."""
+        return tokens <= self._pool.available(by.scope.parent_id, keep_floor=False)
 
     def requested(self, handoff: OpenHandoff, reason: str, **place: Any) -> None:
         """Record that a handoff was asked for. `place` says where in the asking handoff."""
@@ -145,7 +165,7 @@ class Gate:
         request = self._request(asking, edge)
         if isinstance(request, Refusal):
             return self._refuse(asking, request)
-        if refusal := self._distrust(by.agent, request, edge):
+        if refusal := check_trust(by.agent, self._flow.agent(edge.target), request):
             return self._refuse(asking, refusal)
         handoff = self._placed(asking, edge, request)
         if shortage := self._shortage(handoff, by, promised):
@@ -158,6 +178,7 @@ class Gate:
         by, target = asking.by, self._flow.agent(edge.target)
         source = by.agent.name
         if asking.via is HandoffKind.CALL:
+            request, withheld = need_to_know(self._flow.redaction, edge, request)
             return self.prepared(
                 asking.scope,
                 source,
@@ -168,6 +189,7 @@ class Gate:
                 depth=by.depth + 1,
                 depth_left=by.depth_left - 1,
                 ancestors=(*by.ancestors, source),
+                withheld=withheld,
                 passed_on=[request_message(self._flow, request)],
             )
         packed = pack(self._flow, self._state, by, edge, request, asking.asked.summary)
@@ -201,20 +223,6 @@ class Gate:
             turn=self.turn,
             session_workers=self.session_workers + self.turn.workers,
         )
-
-    def _distrust(self, source: Agent, request: HandoffRequest, edge: Edge) -> Refusal | None:
-        """Check what comes in from whom. Source: S3, "Privilege confusion"."""
-        target = self._flow.agent(edge.target)
-        if source.trust < target.trust and not target.ingress and target.name != HUMAN:
-            return Refusal(
-                "trust",
-                f"{source.name!r} (trust {source.trust}) may not hand off to {target.name!r} "
-                f"(trust {target.trust}), which checks nothing that comes in.",
-            )
-        for check in target.ingress:
-            if problem := check(request):
-                return Refusal("ingress", f"{target.name!r} did not take the request: {problem}.")
-        return None
 
     def _request(self, asking: _Asking, edge: Edge) -> HandoffRequest | Refusal:
         asked, target = asking.asked, self._flow.agent(edge.target)
@@ -269,7 +277,7 @@ class Gate:
         )
         if refusal.rule == "cycle":
             repeats = self._flow.max_edge_repeats
-            stop = CycleWasStopped(transitions=refusal.transitions, max_edge_repeats=repeats)
+            stop = CycleStopped(transitions=refusal.transitions, max_edge_repeats=repeats)
             self._recorder.emit(asking.scope, stop)
         self._recorder.emit(
             asking.scope,
@@ -278,15 +286,17 @@ class Gate:
             ),
         )
         if refusal.stops and self.stopped is None:
-            self.stopped = self._as_exception(by.agent.name, target, refusal)
+            self.stopped = as_exception(refusal, self._flow, by.agent.name, target)
         shown = {"refused": refusal.rule, "reason": refusal.reason}
         message = tool_message(call["id"], call["name"], shown, fence=False)
         return Refused(message, refusal.rule if refusal.stops else "")
 
-    def _as_exception(self, source: str, target: str, refusal: Refusal) -> SessionStopped:
-        if refusal.rule == "cycle":
-            return CycleStopped(refusal.transitions, self._flow.max_edge_repeats)
-        return TooManyHandoffs(source, target, self._flow.max_handoffs)
+
+_SAME_AGAIN = (
+    "bound_at", "depth", "depth_left", "hop", "ancestors", "packet", "policy", "passed_on",
+    "return_to", "withheld", "fork_id", "continues",
+)  # fmt: skip
+"""What a second attempt has in common with the first."""
 
 
 def hop_path(by: OpenHandoff, branch: str = "") -> str:

@@ -7,9 +7,9 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from handoff_console.runtime.agents import Agent, Edge
-from handoff_console.runtime.contract import HandoffKind
-from handoff_console.runtime.errors import choices
+from handoff_console.runtime.agents import HUMAN, Agent, Edge
+from handoff_console.runtime.contract import HandoffKind, HandoffRequest
+from handoff_console.runtime.errors import CycleStopped, SessionStopped, TooManyHandoffs, choices
 from handoff_console.runtime.flow import Flow
 from handoff_console.runtime.tool import HANDOFF_PREFIXES
 
@@ -37,13 +37,13 @@ class TurnCounters:
     """What one request has done so far. They live here: a new agent resets none."""
 
     transfers: int = 0
+    """Accepted ones, the others of the reply that is judged included."""
     workers: int = 0
     edges: Counter[tuple[str, str]] = field(default_factory=Counter)
     order: list[tuple[str, str]] = field(default_factory=list)
 
     def transferred(self, source: str, target: str) -> None:
-        """Count an accepted transfer."""
-        self.transfers += 1
+        """Note that an accepted transfer happens: only from now on is its edge a repetition."""
         self.edges[source, target] += 1
         self.order.append((source, target))
 
@@ -154,3 +154,24 @@ def _check_call(
             f"workers of at most {flow.max_workers_per_session}. Go on with the results you have.",
         )
     return None
+
+
+def check_trust(source: Agent, target: Agent, request: HandoffRequest) -> Refusal | None:
+    """Check what comes in from whom. Source: S3, "Privilege confusion"."""
+    if source.trust < target.trust and not target.ingress and target.name != HUMAN:
+        return Refusal(
+            "trust",
+            f"{source.name!r} (trust {source.trust}) may not hand off to {target.name!r} "
+            f"(trust {target.trust}), which checks nothing that comes in.",
+        )
+    for check in target.ingress:
+        if problem := check(request):
+            return Refusal("ingress", f"{target.name!r} did not take the request: {problem}.")
+    return None
+
+
+def as_exception(refusal: Refusal, flow: Flow, source: str, target: str) -> SessionStopped:
+    """Return a refusal that stops as the exception for those who want it raised."""
+    if refusal.rule == "cycle":
+        return CycleStopped(refusal.transitions, flow.max_edge_repeats)
+    return TooManyHandoffs(source, target, flow.max_handoffs)

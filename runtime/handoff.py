@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from handoff_console.runtime.agents import Agent
+from handoff_console.runtime.canonical import canonical
 from handoff_console.runtime.context import Context, KeptMessage
 from handoff_console.runtime.contract import (
     ContextPolicy,
@@ -58,6 +59,8 @@ class OpenHandoff:
     tools_digest: str = ""
     tools: list[dict[str, Any]] = field(default_factory=list)
     tools_bytes: int = 0
+    max_result_bytes: int = 16_000
+    """The size cap of its result, of what it gathered as well."""
     opened_at: float = 0.0
     deadline_at: float = 0.0
     steps: int = 0
@@ -100,9 +103,18 @@ def answered(result: HandoffResult) -> End:
 
 def stopped(handoff: OpenHandoff, reason: str, notes: str) -> End:
     """End by a limit, with whatever was gathered. Source: S0, step 3."""
+    gathered, room = [], handoff.max_result_bytes
+    for place in sorted(handoff.gathered):
+        size = len(canonical(handoff.gathered[place]))
+        if size <= room:
+            gathered.append(handoff.gathered[place])
+            room -= size
+    data: dict[str, Any] = {"gathered": gathered}
+    if left_out := len(handoff.gathered) - len(gathered):
+        data["left_out"] = left_out
     result = HandoffResult(
         status=Status.LIMIT_REACHED,
-        data={"gathered": [handoff.gathered[place] for place in sorted(handoff.gathered)]},
+        data=data,
         notes=notes,
         steps_used=handoff.steps,
     )

@@ -7,8 +7,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from handoff_console.runtime.answers import answer_text
-from handoff_console.runtime.contract import HandoffResult, Status
+from handoff_console.runtime.context import request_message
+from handoff_console.runtime.contract import HandoffKind, HandoffRequest, HandoffResult, Status
+from handoff_console.runtime.flow import Flow
+from handoff_console.runtime.gate import Gate
 from handoff_console.runtime.handoff import OpenHandoff
+from handoff_console.runtime.packet import Packet
 
 WORST_FIRST = (
     Status.ERROR,
@@ -17,6 +21,55 @@ WORST_FIRST = (
     Status.NOT_FOUND,
     Status.OK,
 )
+
+
+RUNTIME = "runtime"
+"""Who asks an aggregator."""
+
+
+def aggregation(
+    flow: Flow,
+    gate: Gate,
+    sender: OpenHandoff,
+    branches: Sequence[OpenHandoff],
+    results: Sequence[HandoffResult],
+) -> OpenHandoff | None:
+    """Ask for the hop that merges what a fork came back with.
+
+    None when the flow declares no aggregator, or the pool has not enough left for one.
+    """
+    request = HandoffRequest(
+        task="Merge the answers into one, and leave nothing out.",
+        inputs=aggregator_inputs(branches, results),
+        output_schema=sender.request.output_schema,
+    )
+    if not flow.aggregator or not gate.has_tokens(sender, request.limits.max_tokens):
+        return None
+    agent = flow.agent(flow.aggregator)
+    tools = tuple(tool.name for tool in agent.tools)
+    request = request.model_copy(update={"allowed_tools": tools})
+    goal = branches[0].packet.goal if branches[0].packet else sender.request.task
+    names = ", ".join(branch.agent.name for branch in branches)
+    packet = Packet(RUNTIME, agent.name, goal, f"answers of {names}, in this order")
+    base, _, hop = (branches[0].scope.path or "").rpartition("~")
+    number = int(hop.partition(".")[0]) + 1
+    merging = gate.prepared(
+        gate.scope(sender.scope, f"{base}~{number}", parent_id=sender.scope.parent_id),
+        RUNTIME,
+        agent,
+        HandoffKind.TRANSFER,
+        request,
+        bound_at=sender.bound_at,
+        depth=sender.depth,
+        depth_left=sender.depth_left,
+        ancestors=sender.ancestors,
+        hop=number,
+        continues=sender.id,
+        packet=packet,
+        passed_on=[request_message(flow, request, packet)],
+    )
+    gate.requested(merging, "all branches came back")
+    return merging
 
 
 def joined_result(

@@ -32,8 +32,8 @@ class Packet:
         """Return its form in a prompt: four lines, and one more where something is only claimed."""
         lines = [
             f"Handoff from {self.from_agent} to {self.to_agent}",
-            f"Goal: {self.goal}",
-            f"Summary: {self.summary}",
+            f"Goal: {_on_one_line(self.goal)}",
+            f"Summary: {_on_one_line(self.summary)}",
             f"Facts: {_listed(self.facts)}",
         ]
         if self.claimed:
@@ -95,6 +95,11 @@ def build_packet(  # noqa: PLR0913 - the parts of a packet, and the rules for wh
 
 def _listed(facts: Mapping[str, Any]) -> str:
     return ", ".join(
-        f"{key}={value if isinstance(value, str) else canonical_text(value)}"
+        f"{key}={_on_one_line(value) if isinstance(value, str) else canonical_text(value)}"
         for key, value in facts.items()
     )
+
+
+def _on_one_line(text: str) -> str:
+    # A line of its own that begins with "Facts:" would be read as one of ours.
+    return " ".join(text.splitlines())

@@ -9,6 +9,7 @@ from handoff_console.runtime.contract import ContextPolicy, HandoffRequest, Mess
 from handoff_console.runtime.flow import Flow
 from handoff_console.runtime.handoff import OpenHandoff
 from handoff_console.runtime.packet import Packet, build_packet
+from handoff_console.runtime.redaction import Redaction
 from handoff_console.runtime.state import SessionState, heard
 
 
@@ -36,6 +37,7 @@ def pack(
 ) -> Packed:
     """Pack what goes along an edge from a handoff, as the edge's context policy says."""
     said = _said(by)
+    request, left_behind = need_to_know(flow.redaction, edge, request)
     confirmed, claimed = state.split(
         request.inputs,
         known=[by.request.inputs, *by.gathered.values()],
@@ -52,10 +54,7 @@ def pack(
         redaction=flow.redaction,
         fields=edge.fields,
     )
-    inputs = {key: value for key, value in request.inputs.items() if key not in withheld}
-    if len(inputs) != len(request.inputs):
-        request = request.model_copy(update={"inputs": inputs})
-    confirmed = {key: value for key, value in confirmed.items() if key not in withheld}
+    withheld = tuple(sorted({*withheld, *left_behind}))
     history = by.context.messages
     messages: Sequence[Message]
     match edge.context:
@@ -67,6 +66,19 @@ def pack(
             target = flow.agent(edge.target)
             messages = history_messages(history, {*request.allowed_tools, *target.edges_by_tool})
     return Packed(request, packet, withheld, confirmed, messages)
+
+
+def need_to_know(
+    redaction: Redaction, edge: Edge, request: HandoffRequest
+) -> tuple[HandoffRequest, tuple[str, ...]]:
+    """Return a request without the inputs that may not go along an edge, and their names."""
+    inputs, withheld = redaction.without_sensitive(request.inputs)
+    if edge.fields is not None:
+        withheld = tuple(sorted({*withheld, *(inputs.keys() - set(edge.fields))}))
+        inputs = {key: value for key, value in inputs.items() if key in edge.fields}
+    if inputs == request.inputs:
+        return request, ()
+    return request.model_copy(update={"inputs": inputs}), withheld
 
 
 def _said(by: OpenHandoff) -> list[str] | None:

@@ -4,7 +4,7 @@ import asyncio
 import contextvars
 import inspect
 import threading
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -136,7 +136,7 @@ def _named(error: BaseException) -> str:
     return f"{type(error).__name__}: {text}" if text else type(error).__name__
 
 
-async def run_together(works: Sequence[Awaitable[None]]) -> None:
+async def run_together(works: Sequence[Coroutine[Any, Any, None]]) -> None:
     """Wait for all; a single one costs no task. Should one raise, the others are cancelled."""
     if len(works) == 1:
         await works[0]
@@ -144,10 +144,6 @@ async def run_together(works: Sequence[Awaitable[None]]) -> None:
     try:
         async with asyncio.TaskGroup() as group:
             for work in works:
-                group.create_task(_awaited(work))
+                group.create_task(work)
     except BaseExceptionGroup as raised:
         raise raised.exceptions[0] from None
-
-
-async def _awaited(work: Awaitable[None]) -> None:
-    await work

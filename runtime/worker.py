@@ -3,7 +3,7 @@
 Source: S0, step 3.
 """
 
-from collections.abc import Awaitable, Sequence
+from collections.abc import Coroutine, Sequence
 from typing import Any, NamedTuple, Protocol
 
 from handoff_console.runtime.agents import TEXT
@@ -113,14 +113,14 @@ class Worker:
         """Run what a reply asks for: tools and calls together, then its transfers."""
         acts = _Acts(reply.message)
         opened = self._judge_calls(handoff, acts)
-        works: list[Awaitable[None]] = [
+        fork_id = ""
+        if len(opened) > 1:
+            fork_id = self._delegation.fork(handoff, list(opened.values()))
+        works: list[Coroutine[Any, Any, None]] = [
             self._use(handoff, acts, index)
             for index in range(len(acts.calls))
             if index not in acts.handoffs
         ]
-        fork_id = ""
-        if len(opened) > 1:
-            fork_id = self._delegation.fork(handoff, list(opened.values()))
         works += [self._call(handoff, acts, index, judged) for index, judged in opened.items()]
         await run_together(works)
         if acts.is_suspended:

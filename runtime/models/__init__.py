@@ -1,6 +1,7 @@
 """The Model protocol and its kinds, and how a flow's word for a model becomes one."""
 
 import inspect
+from collections.abc import Callable
 from typing import Any
 
 from handoff_console.runtime.errors import FlowError, ModelError
@@ -32,7 +33,7 @@ NAMED = {"offline:bm25": Bm25}
 def as_model(value: Any, flow: str, agent: str) -> Model:
     """Return the model that a flow, an agent or a caller named.
 
-    A function of one parameter follows rules (`Rules`); of two, `(agent, messages)`, it is
+    A function that needs one argument follows rules (`Rules`); of two, `(agent, messages)`, it is
     somebody's own agent (`CallableModel`); a string is the name of a model.
 
     Raises:
@@ -44,13 +45,17 @@ def as_model(value: Any, flow: str, agent: str) -> Model:
         model: Model = value
         return model
     if callable(value) and not isinstance(value, type):
-        return (
-            Rules(value) if len(inspect.signature(value).parameters) == 1 else CallableModel(value)
-        )
+        return Rules(value) if _takes_one(value) else CallableModel(value)
     raise FlowError(
         flow,
         [f"agent {agent!r} has no model; give it one, or give the flow one, or pass `model=`."],
     )
+
+
+def _takes_one(function: Callable[..., Any]) -> bool:
+    parameters = inspect.signature(function).parameters.values()
+    needed = [one for one in parameters if one.default is one.empty]
+    return len(needed) == 1 and needed[0].kind is not needed[0].VAR_POSITIONAL
 
 
 def _named(name: str, flow: str, agent: str) -> Model:

@@ -43,9 +43,11 @@ class ModelCall:
         """What is asked: the user's words at the root and after a transfer, else the task."""
         if self.packet:
             return self.packet.goal
-        if self.path.count("/") == 0:
-            return next((m["content"] for m in self.messages if m["role"] == "user"), "")
-        return self.request.task
+        asked = self.request.task
+        if "/" not in self.path:  # the task is the user's message on one line
+            said = (m["content"] for m in reversed(self.messages) if m["role"] == "user")
+            return next((text for text in said if " ".join(text.split()) == asked), asked)
+        return asked
 
     @property
     def inputs(self) -> Mapping[str, Any]:
