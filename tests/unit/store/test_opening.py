@@ -354,6 +354,7 @@ def test_every_reason_not_to_open_a_store_is_one_kind_of_error():
         "ForeignStore",
         "NetworkDrive",
         "NotSqlite",
+        "StoreBroken",
         "StoreIsFolder",
         "StoreMissing",
         "StoreTooNew",

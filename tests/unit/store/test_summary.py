@@ -2,7 +2,7 @@ import pytest
 from support import event_logs
 from support.logs import Log
 
-from handoff_console.runtime.events import ApprovalDecided, ApprovalRequested, InputGiven
+from handoff_console.runtime.events import InputGiven
 from handoff_console.store.summary import as_imported, summarise
 from handoff_console.store.words import CHARACTERS_INDEXED, match_expression, storable, words_of
 
@@ -55,7 +55,7 @@ def test_an_answer_that_cannot_be_trusted_is_no_success():
     log.step(child).close(child, "limit_reached", reason="steps")
     log.step(root, says="All are paid.")
     log.close(root, "ok", values={"text": "All are paid."}).end("ok")
-    summary = summarise(log.events)
+    summary = summarise(log.events, log.body)
 
     assert "limit_as_answer" in [finding.code for finding in summary.findings]
     assert (summary.outcome, summary.severity) == ("ok", 2)
@@ -69,12 +69,11 @@ def test_a_session_that_is_not_closed_has_no_verdict_yet():
 
 
 def test_a_session_goes_on_when_everything_it_waits_for_is_there():
-    log = event_logs.waiting()
-    log.emit("h1", ApprovalRequested(approval_id="a1", tool="refund", shown=DIGEST))
+    log = event_logs.waiting().ask_user("h1", "And from which day on?")
     states = [summarise(log.events).outcome]
     log.emit("h1", InputGiven(answer=DIGEST))
     states.append(summarise(log.events).outcome)
-    log.emit("h1", ApprovalDecided(approval_id="a1", approved=True, shown=DIGEST))
+    log.emit("h1", InputGiven(answer=DIGEST))
     states.append(summarise(log.events).outcome)
 
     assert states == ["waiting", "waiting", "running"]

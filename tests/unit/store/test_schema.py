@@ -1,0 +1,57 @@
+import re
+from pathlib import Path
+
+from sqlite_utils import Database
+
+from handoff_console.runtime.events import KINDS
+from handoff_console.store.schema import DIGEST_KEY_BYTES, MIGRATIONS
+
+PAGE = Path(__file__).parents[3] / "docs" / "storage.md"
+KINDS_OF_TABLE = {"truth", "derived", "inbox", "ledger"}
+
+
+def tables_of(db):
+    named = Database(db).table_names()
+    return {name for name in named if not name.startswith(("sqlite_", "session_words_"))}
+
+
+def test_the_page_on_storage_names_every_table_and_says_what_it_is(db):
+    rows = dict(re.findall(r"^\| `(\w+)` \| (\w+) \|", PAGE.read_text(), re.M))
+
+    assert rows.keys() == tables_of(db)
+    assert set(rows.values()) == KINDS_OF_TABLE
+
+
+def test_the_page_on_storage_names_every_view(db):
+    assert all(f"`{name}`" in PAGE.read_text() for name in Database(db).view_names())
+
+
+def test_every_migration_says_what_its_tables_are():
+    said = [str(step.__doc__).lower() for step in MIGRATIONS]
+
+    assert [step.__name__[:4] for step in MIGRATIONS] == [
+        f"m{n:03}" for n in range(1, len(said) + 1)
+    ]
+    assert all(any(kind in text for kind in KINDS_OF_TABLE) for text in said)
+
+
+def test_tables_take_only_what_their_columns_say(db):
+    loose = [
+        table.name
+        for table in Database(db).tables
+        if table.name in tables_of(db) and "strict" not in table.schema.lower().rpartition(")")[2]
+    ]
+
+    assert loose == ["session_words"]
+
+
+def test_a_new_store_knows_every_kind_of_event(db):
+    assert {row[0] for row in db.execute("select name from kinds")} == KINDS.keys()
+
+
+def test_a_new_store_knows_itself(db):
+    meta = dict(db.execute("select name, value from meta"))
+
+    assert meta.keys() == {"digest_key", "created_at_us", "generation", "last_deleted"}
+    assert len(meta["digest_key"]) == DIGEST_KEY_BYTES
+    assert meta["created_at_us"] > 1_700_000_000_000_000
