@@ -236,6 +236,23 @@ def test_the_doctor_says_what_fails_and_what_to_do(handoff, folder):
     assert " failed.\n" in done.out
 
 
+@pytest.mark.parametrize("verb", [["list"], ["run", "frontdesk"], ["doctor"]], ids=" ".join)
+def test_a_file_that_is_damaged_from_its_first_page_on_is_called_damaged(handoff, store, verb):
+    with closing(sqlite3.connect(store)) as db:
+        db.execute("pragma wal_checkpoint(truncate)")
+    content = bytearray(store.read_bytes())
+    content[200:4096] = b"\x81" * 3896
+    store.write_bytes(content)
+
+    done = handoff(*verb)
+
+    assert done.status == (1 if verb == ["doctor"] else 2)
+    assert "is damaged, so that nothing in it can be read" in " ".join(
+        (done.out + done.err).split()
+    )
+    assert store.read_bytes() == content
+
+
 def test_the_doctor_finds_a_damaged_file(handoff, store):
     with closing(sqlite3.connect(store)) as db:
         db.execute("pragma wal_checkpoint(truncate)")
