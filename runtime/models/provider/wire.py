@@ -4,6 +4,7 @@ Imported only once a live model is made: it needs the extra `live`.
 """
 
 import json
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, cast
 
@@ -32,6 +33,8 @@ from handoff_console.runtime.errors import TransientModelError
 from handoff_console.runtime.models.base import ModelCall, ModelReply
 from handoff_console.runtime.models.provider.specs import Endpoint, Spec
 from handoff_console.runtime.models.provider.wire_names import MAX_ID_CHARACTERS, WireNames, fitted
+
+_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def import_sdk(spec: Spec) -> None:
@@ -139,7 +142,7 @@ def wire_messages(messages: Sequence[Message], names: WireNames) -> list[ModelMe
 
 
 def _request_parts(message: Message, names: WireNames) -> Iterable[ModelRequestPart]:
-    content = message["content"]
+    content = _sendable(message["content"])
     if message["role"] == "tool":
         name = names.out(message.get("name", ""))
         yield ToolReturnPart(name, content, _sent_id(message.get("tool_call_id", "")))
@@ -151,12 +154,21 @@ def _request_parts(message: Message, names: WireNames) -> Iterable[ModelRequestP
 
 def _response_parts(message: Message, names: WireNames) -> Iterable[ModelResponsePart]:
     if message["content"]:
-        yield TextPart(message["content"])
+        yield TextPart(_sendable(message["content"]))
     for call in message.get("tool_calls", ()):
         # Servers parse what a model once wrote: what was no JSON goes back inside of some.
         broken = {"malformed": call["malformed"]} if "malformed" in call else None
         arguments = broken or call["arguments"]
-        yield ToolCallPart(names.out(call["name"]), arguments, _sent_id(call["id"]))
+        yield ToolCallPart(names.out(call["name"]), _sendable(arguments), _sent_id(call["id"]))
+
+
+def _sendable(value: Any) -> Any:
+    """Return a JSON value without lone surrogates: no request can carry them."""
+    if isinstance(value, str):
+        return _SURROGATE.sub("\N{REPLACEMENT CHARACTER}", value)
+    if isinstance(value, dict):
+        return {_sendable(key): _sendable(item) for key, item in value.items()}
+    return [_sendable(item) for item in value] if isinstance(value, list) else value
 
 
 def _sent_id(call_id: str) -> str:

@@ -397,6 +397,21 @@ def test_broken_arguments_reach_the_runtime_and_not_the_tool(serve, model, argum
 
 
 @both_ways
+def test_half_characters_are_replaced_on_the_way_out_since_no_request_can_carry_them(serve, model):
+    call = Call("billing__list_invoices", {"customer_id": "\ud800"})
+    server = serve(Says("cut \udfff", calls=(call,)), Says("Done."))
+
+    result, _ = ask(model, text="half \ud83d")
+
+    assert result.answer == "Done."
+    asked, said, returned = server.bodies[1]["messages"][1:]
+    assert asked["content"] == "half \ufffd"
+    assert said["content"] == "cut \ufffd"
+    assert said["tool_calls"][0]["function"]["arguments"] == '{"customer_id":"\ufffd"}'
+    assert "INV-1 and INV-2 of \ufffd" in returned["content"]
+
+
+@both_ways
 def test_a_tool_without_arguments_may_be_called_with_an_empty_text(serve, model):
     def today() -> str:
         """Tell the date."""
