@@ -6,7 +6,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from handoff_console.sample_runs.day import RECORDINGS
-from handoff_console.sample_runs.recording import record
+from handoff_console.sample_runs.recording import DIGEST_KEY, record
 from handoff_console.store.db import open_reader
 from handoff_console.store.exchange.jsonl import export_lines
 from handoff_console.store.writer import open_sink
@@ -31,6 +31,8 @@ def make_samples(folder: Path) -> None:
 
 def _record_into(path: Path) -> None:
     with open_sink(path, create=True) as store:
+        # The store's own key is what its bodies are checked against.
+        store.db.execute("update meta set value = ? where name = 'digest_key'", (DIGEST_KEY,))
         for recording in RECORDINGS:
             session = record(recording)
             for digest, body in session.bodies.items():

@@ -14,7 +14,7 @@ from handoff_console.runtime.process import ProcessIdentity
 from handoff_console.sample_runs import sample
 from handoff_console.sample_runs.pace import paced
 
-_DIGEST_KEY = b"handoff-console sample sessions"
+DIGEST_KEY = b"handoff-console sample sessions"
 """No secret: samples hold nothing that a digest could give away."""
 
 _NO_PROCESS = ProcessIdentity("sample", "", 0, 0.0)
@@ -40,7 +40,7 @@ class Recording:
 
 def record(recording: Recording) -> EventList:
     """Run the session at the pace of a language model, in no time, and return what it recorded."""
-    sink = _AnyPython(_DIGEST_KEY)
+    sink = _AnyPython(DIGEST_KEY)
     origin = Origin(
         flow_source=recording.flow,
         kind="sample",
