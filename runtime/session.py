@@ -6,6 +6,7 @@ import secrets
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from itertools import chain
 from typing import Any, Literal
 
 from handoff_console.runtime.agents import HUMAN
@@ -37,6 +38,7 @@ from handoff_console.runtime.process import ProcessIdentity, this_process
 from handoff_console.runtime.recorder import Recorder, Scope
 from handoff_console.runtime.state import SessionState
 from handoff_console.runtime.tape import Recording, Tape
+from handoff_console.runtime.toolbox import Toolbox
 
 PREVIEW_CHARACTERS = 200
 RUNTIME_VERSION = "1"
@@ -207,6 +209,7 @@ class Session:
         self._next_agent = flow.start
         self._history: list[Message] = []
         self._delegations: Delegations | None = None
+        self._toolboxes: list[Toolbox] = []
         self._end: End | None = None
         self._resumes = recording is not None
 
@@ -225,6 +228,7 @@ class Session:
         scope = Scope(turn=self._turn, request_id=f"{self.id}/t{self._turn}")
         self._receive(scope, message)
         delegations = self._delegations = Delegations(self._parts, self._workers)
+        self._toolboxes.append(delegations.toolbox)
         agent = flow.agents_by_name[self._next_agent]
         try:
             self._end = await delegations.run_root(scope, message, agent, self._history)
@@ -260,7 +264,7 @@ class Session:
         if result and result.status is Status.NEEDS_INPUT:
             question = result.notes or answer_text(result)
             recorder.emit(scope, InputRequested(question=question))
-        self._warn_of_running_tools(scope, delegations)
+        self._warn_of_running_tools(scope)
         pool = delegations.pool
         recorder.emit(
             scope,
@@ -342,7 +346,7 @@ class Session:
     def _suspended(self, scope: Scope, delegations: Delegations) -> SessionResult:
         people, recorder = self._parts.people, self._parts.recorder
         waiting: tuple[Approval | Question, ...] = (*people.approvals, *people.questions)
-        self._warn_of_running_tools(scope, delegations)
+        self._warn_of_running_tools(scope)
         recorder.emit(
             scope,
             SessionSuspended(
@@ -359,9 +363,10 @@ class Session:
         pool = delegations.pool
         return SessionResult(self.id, result, "", pool.spent, pool.total, waiting)
 
-    def _warn_of_running_tools(self, scope: Scope, delegations: Delegations) -> None:
-        delegations.toolbox.closed = True
-        for name in delegations.toolbox.running.values():
+    def _warn_of_running_tools(self, scope: Scope) -> None:
+        for toolbox in self._toolboxes:
+            toolbox.closed = True
+        for name in chain.from_iterable(toolbox.running.values() for toolbox in self._toolboxes):
             text = (
                 f"the tool {name!r} had not returned when the session stopped; its result, should "
                 "it come, is not recorded"

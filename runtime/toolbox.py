@@ -3,6 +3,7 @@
 Source: S0 steps 3 and 5, S3 example 3.
 """
 
+import asyncio
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -20,7 +21,7 @@ from handoff_console.runtime.recorder import Recorder
 from handoff_console.runtime.state import SessionState
 from handoff_console.runtime.tape import RecordedResult
 from handoff_console.runtime.tool import Tool
-from handoff_console.runtime.tools import LATE, ToolOutcome, by_deadline, run_tool
+from handoff_console.runtime.tools import LATE, ToolOutcome, by_deadline, needs_thread, run_tool
 
 NOT_IN_TIME = "the tool did not return by the deadline"
 
@@ -47,6 +48,11 @@ class _Use:
     """Of the effect, for all but reads."""
     approval_id: str | None = None
 
+    @property
+    def place(self) -> tuple[str, str]:
+        """What tells it from all other calls of the session."""
+        return self.handoff.id, self.call["id"]
+
 
 class Toolbox:
     """Runs the tools of one request."""
@@ -62,8 +68,8 @@ class Toolbox:
         self._recorder, self._state = recorder, state
         self._player, self._people, self._ledger = player, people, ledger
         self._acts: Counter[str] = Counter()
-        self.running: dict[str, str] = {}
-        """Tools that were left behind at a deadline, by call id: their names."""
+        self.running: dict[tuple[str, str], str] = {}
+        """Tools that were left behind, by handoff and call: their names."""
         self.closed = False
         """Once the session is closed nothing more is recorded."""
 
@@ -128,13 +134,18 @@ class Toolbox:
         # A crash after this line finds the intended effect on the disk.
         self._recorder.commit(synced=tool.effect is not Effect.READ)
         started = self._recorder.elapsed()
-        outcome = await by_deadline(
-            run_tool(tool, tool.parse(use.arguments)),
-            seconds_left,
-            lambda late: self._returned_late(use, late),
-        )
+        try:
+            outcome = await by_deadline(
+                run_tool(tool, tool.parse(use.arguments)),
+                seconds_left,
+                lambda late: self._returned_late(use, late),
+            )
+        except asyncio.CancelledError:
+            if needs_thread(tool):  # which nothing can stop
+                self.running[use.place] = tool.name
+            raise
         if outcome is LATE:
-            self.running[use.call["id"]] = tool.name
+            self.running[use.place] = tool.name
             return self._returned(use, ToolOutcome(error=NOT_IN_TIME), started, late=True)
         self._note(use, outcome)
         return self._returned(use, outcome, started)
@@ -194,7 +205,7 @@ class Toolbox:
         return kept
 
     def _returned_late(self, use: _Use, outcome: ToolOutcome) -> None:
-        self.running.pop(use.call["id"], None)
+        self.running.pop(use.place, None)
         self._note(use, outcome)
         if self.closed:
             return

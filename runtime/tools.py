@@ -34,10 +34,10 @@ async def run_tool(tool: Tool, arguments: Mapping[str, Any]) -> ToolOutcome:
     try:
         if inspect.iscoroutinefunction(tool.function):
             value = await tool.function(**arguments)
-        elif tool.inline or in_virtual_time():  # a thread's work would take no virtual time
-            value = tool.function(**arguments)
-        else:
+        elif needs_thread(tool):
             value = await in_thread(tool.function, arguments, f"tool {tool.name}")
+        else:
+            value = tool.function(**arguments)
         if inspect.isawaitable(value):
             value = await value
     except ToolError as error:
@@ -48,6 +48,12 @@ async def run_tool(tool: Tool, arguments: Mapping[str, Any]) -> ToolOutcome:
     except (Exception, SystemExit, asyncio.CancelledError) as error:  # noqa: BLE001 - the model's to read
         return ToolOutcome(error=_named(error))
     return ToolOutcome(value)
+
+
+def needs_thread(tool: Tool) -> bool:
+    """Say whether a tool runs in a thread: not in virtual time, of which a thread takes none."""
+    is_plain = not inspect.iscoroutinefunction(tool.function)
+    return is_plain and not tool.inline and not in_virtual_time()
 
 
 def in_thread(
