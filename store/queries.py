@@ -7,14 +7,16 @@ SQL a page at a time, so that an inbox of 100,000 sessions costs what its page c
 import json
 import sqlite3
 from collections.abc import Mapping
-from typing import Any, Literal
-
-import pandas as pd
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Any, Literal
 
 from handoff_console.store.liveness import PROCESS_SQL, state_now
 from handoff_console.store.reader import session_key
 from handoff_console.store.session_filter import SessionFilter
 from handoff_console.store.views import LINE_COLUMNS, LINES_SQL, OPEN_SESSIONS_SQL, handoffs_sql
+
+if TYPE_CHECKING:
+    import pandas as pd  # loaded by those who ask for a frame: it takes longer than the question
 
 Order = Literal["failed_first", "newest", "oldest", "longest", "most_tokens"]
 
@@ -60,7 +62,7 @@ def sessions(
     order: Order = "failed_first",
     limit: int | None = 50,
     offset: int = 0,
-) -> pd.DataFrame:
+) -> "pd.DataFrame":
     """Return one row per session, a page of them; by default failed ones first, then the newest.
 
     Columns: session_id, outcome (as it is now), reason (which limit), flow, prompt_version, origin,
@@ -69,6 +71,35 @@ def sessions(
     pool_tokens, started_at, duration_seconds, last_seen_at, last_seq, agents (list), metadata
     (dict). The verdict is empty for a session that is not closed.
     """
+    import pandas as pd
+
+    frame = _frame(db, *_page(wanted, order, limit, offset))
+    for column in ("agents", "metadata"):
+        frame[column] = pd.Series([json.loads(text) for text in frame[column]], dtype=object)
+    return _with_times(frame, "started_at", "last_seen_at")
+
+
+def session_rows(
+    db: sqlite3.Connection,
+    wanted: SessionFilter = EVERY_SESSION,
+    *,
+    order: Order = "failed_first",
+    limit: int | None = 50,
+    offset: int = 0,
+) -> list[dict[str, Any]]:
+    """Return what `sessions` returns as a dict a session, with None for what is missing."""
+    sql, columns, values = _page(wanted, order, limit, offset)
+    found = [dict(zip(columns, row, strict=True)) for row in _rows(db, sql, values)]
+    for row in found:
+        row["agents"], row["metadata"] = json.loads(row["agents"]), json.loads(row["metadata"])
+        for column in ("started_at", "last_seen_at"):
+            row[column] = _moment(row[column])
+    return found
+
+
+def _page(
+    wanted: SessionFilter, order: Order, limit: int | None, offset: int
+) -> tuple[str, list[str], dict[str, Any]]:
     where, values = wanted.conditions()
     sql = f"""
         with {_OPEN},
@@ -94,10 +125,13 @@ def sessions(
         order by {_ORDERS[order].replace("session", "line.session")}
     """
     page = {"limit": -1 if limit is None else limit, "offset": offset}
-    frame = _frame(db, sql, _SESSION_COLUMNS, values | page)
-    for column in ("agents", "metadata"):
-        frame[column] = pd.Series([json.loads(text) for text in frame[column]], dtype=object)
-    return _with_times(frame, "started_at", "last_seen_at")
+    return sql, _SESSION_COLUMNS, values | page
+
+
+def _moment(at_us: int | None) -> datetime | None:
+    return (
+        None if at_us is None else datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=at_us)
+    )
 
 
 def session_count(db: sqlite3.Connection, wanted: SessionFilter = EVERY_SESSION) -> int:
@@ -111,7 +145,7 @@ def session_count(db: sqlite3.Connection, wanted: SessionFilter = EVERY_SESSION)
     return int(db.execute(sql, values).fetchone()[0])
 
 
-def outcome_counts(db: sqlite3.Connection, wanted: SessionFilter = EVERY_SESSION) -> pd.DataFrame:
+def outcome_counts(db: sqlite3.Connection, wanted: SessionFilter = EVERY_SESSION) -> "pd.DataFrame":
     """Return how many sessions have each outcome, the worst first. Columns: outcome, sessions."""
     where, values = wanted.conditions()
     sql = f"""
@@ -124,7 +158,7 @@ def outcome_counts(db: sqlite3.Connection, wanted: SessionFilter = EVERY_SESSION
     return _frame(db, sql, ["outcome", "sessions"], values)
 
 
-def facets(db: sqlite3.Connection) -> pd.DataFrame:
+def facets(db: sqlite3.Connection) -> "pd.DataFrame":
     """Return what sessions can be filtered by, the most frequent first within each.
 
     Columns: facet (`flow`, `prompt_version`, `origin`, `agent` or `finding`), value, sessions.
@@ -144,7 +178,7 @@ def facets(db: sqlite3.Connection) -> pd.DataFrame:
     return _frame(db, sql, ["facet", "value", "sessions"], {})
 
 
-def labels(db: sqlite3.Connection, *, most_values: int = 50) -> pd.DataFrame:
+def labels(db: sqlite3.Connection, *, most_values: int = 50) -> "pd.DataFrame":
     """Return the labels that sessions carry, by key, the most frequent value first.
 
     Keys with more than `most_values` different values (line numbers, ids) are left out. Columns:
@@ -161,7 +195,7 @@ def labels(db: sqlite3.Connection, *, most_values: int = 50) -> pd.DataFrame:
     return _frame(db, sql, ["key", "value", "sessions"], {"most_values": most_values})
 
 
-def handoffs(db: sqlite3.Connection, session_id: str) -> pd.DataFrame:
+def handoffs(db: sqlite3.Connection, session_id: str) -> "pd.DataFrame":
     """Return one row per handoff of a session, in the order they were asked for.
 
     Columns: handoff_id, parent_id (None at the root), path, attempt, turn, source, target, via,
@@ -190,7 +224,7 @@ def handoffs(db: sqlite3.Connection, session_id: str) -> pd.DataFrame:
     return _with_times(_frame(db, sql, _HANDOFF_COLUMNS, {"session": session}), "at")
 
 
-def findings(db: sqlite3.Connection, session_id: str | None = None) -> pd.DataFrame:
+def findings(db: sqlite3.Connection, session_id: str | None = None) -> "pd.DataFrame":
     """Return the findings of a session, or of all, in the order the rules found them.
 
     Columns: session_id, code, severity, handoff_id, agent, turn, sentence, advice, evidence (a list
@@ -199,6 +233,8 @@ def findings(db: sqlite3.Connection, session_id: str | None = None) -> pd.DataFr
     Raises:
         SessionUnknown: There is no such session.
     """
+    import pandas as pd
+
     session = None if session_id is None else session_key(db, session_id)
     columns = "session_id code severity handoff_id agent turn sentence advice evidence".split()
     sql = f"""
@@ -212,20 +248,25 @@ def findings(db: sqlite3.Connection, session_id: str | None = None) -> pd.DataFr
 
 def _frame(
     db: sqlite3.Connection, sql: str, columns: list[str], values: Mapping[str, Any]
-) -> pd.DataFrame:
+) -> "pd.DataFrame":
+    import pandas as pd
+
+    return pd.DataFrame(_rows(db, sql, values), columns=columns)
+
+
+def _rows(db: sqlite3.Connection, sql: str, values: Mapping[str, Any]) -> list[tuple[Any, ...]]:
     _teach(db)
     try:
-        rows = db.execute(sql, values).fetchall()
+        return db.execute(sql, values).fetchall()
     except sqlite3.OperationalError as error:
         if "decode" not in str(error):
             raise
         # Half a character, which JSON may hold and UTF-8 may not.
         db.text_factory = _readable
         try:
-            rows = db.execute(sql, values).fetchall()
+            return db.execute(sql, values).fetchall()
         finally:
             db.text_factory = str
-    return pd.DataFrame(rows, columns=columns)
 
 
 def _readable(text: bytes) -> str:
@@ -244,7 +285,9 @@ def _teach(db: sqlite3.Connection) -> None:
     db.create_function("state_now", 3, judged)
 
 
-def _with_times(frame: pd.DataFrame, *columns: str) -> pd.DataFrame:
+def _with_times(frame: "pd.DataFrame", *columns: str) -> "pd.DataFrame":
+    import pandas as pd
+
     for column in columns:
         frame[column] = pd.to_datetime(frame[column].astype("Int64"), unit="us", utc=True)
     return frame

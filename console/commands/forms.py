@@ -6,7 +6,6 @@ They are stable: a field may be added, none is renamed or removed without a new 
 from collections import Counter
 from collections.abc import Mapping
 from datetime import UTC, datetime
-from math import isnan
 from typing import Any
 
 from handoff_console.console.commands.batch import Progress
@@ -50,18 +49,13 @@ def session_form(record: SessionRecord) -> dict[str, Any]:
 
 
 def line_form(session: Mapping[str, Any]) -> dict[str, Any]:
-    """Return an item of `list --json` from a row of the store's `sessions`."""
+    """Return an item of `list --json` from a row of the store's `session_rows`."""
     started, seen = session["started_at"], session["last_seen_at"]
     return {
-        **{name: _or_none(session[name]) for name in _LINE},
+        **{name: session[name] for name in _LINE},
         "started_at": iso_time(started.timestamp()),
         "last_seen_at": iso_time(seen.timestamp()),
     }
-
-
-def _or_none(value: Any) -> Any:
-    """Return a value of a frame; what is missing there is NaN, which is no JSON."""
-    return None if isinstance(value, float) and isnan(value) else value
 
 
 _LINE = (

@@ -10,6 +10,7 @@ from typing import Any
 
 from handoff_console.console.commands.errors import CommandError
 from handoff_console.console.viewmodels.inbox import InboxRow, inbox_rows
+from handoff_console.store import queries
 from handoff_console.store.db import open_reader
 from handoff_console.store.session_filter import SessionFilter
 
@@ -34,18 +35,12 @@ def session_page(store_path: Path, wanted: SessionFilter, *, limit: int, offset:
     Raises:
         OpenError: The store cannot be opened.
     """
-    from handoff_console.store import queries
-
     with closing(open_reader(store_path)) as db:
-        frame = queries.sessions(db, wanted, limit=limit, offset=offset)
-        is_all = len(frame) < limit and not offset
-        total = len(frame) if is_all else queries.session_count(db, wanted)
-    sessions: list[dict[str, Any]] = [
-        {str(name): value for name, value in row.items()} for row in frame.to_dict("records")
-    ]
+        sessions = queries.session_rows(db, wanted, limit=limit, offset=offset)
+        is_all = len(sessions) < limit and not offset
+        total = len(sessions) if is_all else queries.session_count(db, wanted)
     shown = [{**session, "preview": session["message"]} for session in sessions]
-    now = datetime.now(UTC).timestamp()
-    return Page(inbox_rows(shown, now=now), sessions, total)
+    return Page(inbox_rows(shown, now=datetime.now(UTC).timestamp()), sessions, total)
 
 
 def moment_since(text: str, now: datetime) -> datetime:

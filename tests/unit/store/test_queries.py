@@ -325,3 +325,13 @@ def test_the_views_that_a_person_can_open_hold_the_same_rows(inbox):
         assert len(inbox.execute(LINES_SQL).fetchall()) == 8
     finally:
         inbox.execute("pragma trusted_schema = off")
+
+
+def test_rows_without_a_frame_are_those_of_the_frame(inbox):
+    frame, rows = queries.sessions(inbox), queries.session_rows(inbox)
+
+    assert [row["session_id"] for row in rows] == list(frame["session_id"])
+    assert [list(row) for row in rows] == [list(frame)] * len(frame)
+    assert [row["started_at"] for row in rows] == list(frame["started_at"])
+    assert [row["agents"] for row in rows] == list(frame["agents"])
+    assert rows[-1]["source"] is None
