@@ -2,11 +2,12 @@
 
 import streamlit as st
 
-from handoff_console.console import memory
+from handoff_console.console import memory, state, theme
 from handoff_console.console.components.problem import show_problem
 from handoff_console.runtime.errors import HandoffConsoleError
 
 st.set_page_config(page_title="Handoff console", page_icon="🔀", layout="wide")
+st.html(theme.style_sheet(dark=state.is_dark()))
 page = st.navigation(
     [
         st.Page("screens/sessions.py", title="Sessions", default=True),

@@ -27,7 +27,7 @@ SETTINGS: dict[str, Any] = {
     "theme.chartCategoricalColors": list(theme.AGENT_COLORS),
     "theme.light.primaryColor": theme.PRIMARY,
     "theme.light.backgroundColor": theme.LIGHT_BACKGROUND,
-    "theme.dark.primaryColor": theme.PRIMARY,
+    "theme.dark.primaryColor": theme.PRIMARY_ON_DARK,
     "theme.dark.backgroundColor": theme.DARK_BACKGROUND,
 }
 """What `.streamlit/config.toml` says for a checkout, here for an installed package."""

@@ -12,6 +12,8 @@ from handoff_console.runtime.contract import State, Status
 LIGHT_BACKGROUND = "#FFFFFF"
 DARK_BACKGROUND = "#171614"
 PRIMARY = "#2F6FD0"
+PRIMARY_ON_DARK = "#7FB0F5"
+"""Light enough to be read as text: selected tabs are written in it."""
 NEUTRAL = "#8892A0"
 """Reserve marks and hatching: in the way of no status."""
 
@@ -67,6 +69,23 @@ LOOKS: dict[str, Look] = {
     )
 }
 
+WORST_FIRST: tuple[str, ...] = (
+    Status.ERROR,
+    State.INTERRUPTED,
+    Status.LIMIT_REACHED,
+    State.REFUSED,
+    State.WAITING,
+    Status.NEEDS_INPUT,
+    State.RUNNING,
+    State.CANCELLED,
+    State.INCOMPLETE,
+    State.UNKNOWN,
+    State.TRANSFERRED,
+    Status.NOT_FOUND,
+    Status.OK,
+)
+"""The order in which outcomes are offered."""
+
 AGENT_COLORS = ("#4E79A7", "#A0CBE8", "#8C6D5A", "#D7B5A6", "#B6992D", "#86BCB6", "#79706E")
 """Muted, so that no agent looks like a status."""
 OTHER_AGENTS = "other"
@@ -96,3 +115,12 @@ def agent_colors(shown: Iterable[str], order: Iterable[str]) -> dict[str, str]:
 def palette() -> dict[str, list[str]]:
     """Return what a component needs of the looks: word → [glyph, light, dark, meaning]."""
     return {word: [it.glyph, it.light, it.dark, it.meaning] for word, it in LOOKS.items()}
+
+
+def style_sheet(*, dark: bool) -> str:
+    """Return what the page's own style sheet adds to Streamlit's theme.
+
+    Streamlit writes white on primary buttons whatever their colour.
+    """
+    ink = DARK_BACKGROUND if dark else LIGHT_BACKGROUND
+    return f"<style>[data-testid='stBaseButton-primary'] * {{ color: {ink}; }}</style>"

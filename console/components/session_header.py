@@ -11,9 +11,18 @@ _LOOKS = {"error": "error", "warning": "needs_input"}
 """Severity → the outcome whose colour the verdict has; a healthy session has its own."""
 
 
-def show_header(header: SessionHeader, on_evidence: Callable[[], None]) -> None:
-    """Draw the top of the page; `on_evidence` runs when a chip was pressed (`picked_evidence`)."""
-    panel(KEY, [_asked(header), _verdict(header)], on_action=on_evidence)
+def show_header(
+    header: SessionHeader, on_evidence: Callable[[], None], *, answer: str = ""
+) -> None:
+    """Draw the top of the page.
+
+    Args:
+        header: What it says.
+        on_evidence: Runs when a chip was pressed (`picked_evidence`).
+        answer: What the user was told, on one line; empty leaves it out.
+    """
+    told = [_told(answer)] if answer else []
+    panel(KEY, [_asked(header), *told, _verdict(header)], on_action=on_evidence)
 
 
 def picked_evidence() -> int | None:
@@ -36,6 +45,12 @@ def _asked(header: SessionHeader) -> Node:
             title="What the last request spent of its pool",
         ),
         tag("span.quiet.one-line", header.started, title=f"Session {header.session_id}"),
+    )
+
+
+def _told(answer: str) -> Node:
+    return tag(
+        "div.row.one-row", tag("span.quiet", "Answer"), tag("span.one-line.grow.text", answer)
     )
 
 

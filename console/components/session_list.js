@@ -6,7 +6,6 @@ export default function (component) {
   const kept = memory(root);
   const options = listeners(kept);
   const dark = isDark(root);
-  root.style.setProperty('--fault', data.palette.error[dark ? 2 : 1]);
   const written = JSON.stringify([data.rows, dark]);
   if (kept.written !== written) {
     kept.written = written;
@@ -40,6 +39,9 @@ function rowOf(row, palette, dark) {
   const element = make('tr', row.fault ? 'failed' : '');
   element.dataset.id = row.id;
   element.style.setProperty('--c', dark ? darker : light);
+  // What came out well and is at fault all the same is marked like an error.
+  const marked = /^(ok|not_found)$/.test(row.outcome) ? palette.error : palette[row.outcome];
+  element.style.setProperty('--fault', (marked ?? palette.unknown)[dark ? 2 : 1]);
   const status = make('span', 'status');
   status.title = meaning;
   status.append(make('span', 'glyph', glyph), make('span', '', row.outcome));

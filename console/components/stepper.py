@@ -23,6 +23,7 @@ _HTML = """
     <span class="group"><button data-move="previous-problem" aria-label="Previous problem"
       title="Previous problem (p)">‹</button>problem<button data-move="next-problem"
       aria-label="Next problem" title="Next problem (n)">›</button></span>
+    <span class="keys" aria-hidden="true">keys: ← → &nbsp; [ ] &nbsp; p n &nbsp; Esc</span>
   </div>
   <div class="sums"><span id="where" role="status"></span> <span id="what"></span></div>
   <div id="log" role="listbox" aria-label="Events" tabindex="0">

@@ -12,6 +12,7 @@ from handoff_console.console.components.stepper import event_stepper, stepped_to
 from handoff_console.console.components.tree import handoff_tree, selected_in_tree
 from handoff_console.console.figures.agent_graph import agent_graph_dot
 from handoff_console.console.queries import Record
+from handoff_console.console.viewmodels.text import one_line
 
 OUTSIDE_PX = 425
 """What the page takes beside its header and its card, so that stepping needs no scrolling."""
@@ -33,7 +34,7 @@ def header(record: Record) -> None:
             rows = queries.steps_around(record, seq).rows
             state.jump_to(seq, next((row.handoff_id for row in rows if row.seq == seq), None))
 
-    show_header(record.header, on_evidence)
+    show_header(record.header, on_evidence, answer=one_line(queries.answer(record.version), 400))
 
 
 def outline(record: Record) -> None:
@@ -186,5 +187,5 @@ def _selected(record: Record) -> str | None:
 def _height(record: Record, outside_px: int, least_px: int) -> str:
     """Return how high a part may be: what the window has left under a header of so many lines."""
     header = record.header
-    lines = bool(header.chips or header.other_findings) + bool(header.advice)
+    lines = 1 + bool(header.chips or header.other_findings) + bool(header.advice)
     return f"clamp({least_px}px, calc(100vh - {outside_px + 20 * lines}px), 720px)"

@@ -57,7 +57,7 @@ def filters(found: queries.Facets) -> SessionFilter:
         finding = choice("Finding", "finding", found.findings, "with or without findings")
     outcomes = st.pills(
         "Outcome",
-        list(found.outcomes),
+        [outcome for outcome in theme.WORST_FIRST if outcome in found.outcomes],
         selection_mode="multi",
         format_func=lambda word: f"{theme.look(word).glyph} {word} {amount(found.outcomes[word])}",
         key="outcome",
