@@ -9,7 +9,6 @@ from handoff_console.runtime.events import (
     BudgetReserved,
     HandoffClosed,
     HandoffOpened,
-    HandoffRejected,
 )
 from handoff_console.runtime.flow import Flow
 from handoff_console.runtime.handoff import End, OpenHandoff
@@ -23,8 +22,6 @@ class Openings:
     def __init__(self, flow: Flow, recorder: Recorder, pool: Pool) -> None:
         self._flow, self._recorder, self._pool = flow, recorder, pool
         self._open: dict[str, OpenHandoff] = {}
-        self._reserved: dict[str, OpenHandoff] = {}
-        """Have their grant and did not begin."""
         self.result_digest: str | None = None
         """Of the handoff that closed last with a result."""
 
@@ -33,7 +30,6 @@ class Openings:
         tokens = handoff.limits.max_tokens
         self._pool.reserve(handoff.id, handoff.scope.parent_id, tokens, keep_floor=keep_floor)
         handoff.grant_tokens = tokens
-        self._reserved[handoff.id] = handoff
         self._recorder.emit(handoff.scope, BudgetReserved(tokens=tokens, **self._figures()))
 
     def begin(self, handoff: OpenHandoff, hops: int) -> None:
@@ -42,7 +38,6 @@ class Openings:
         handoff.deadline_at = min(
             handoff.opened_at + handoff.limits.deadline_seconds, handoff.bound_at
         )
-        self._reserved.pop(handoff.id, None)
         self._open[handoff.id] = handoff
         packet = handoff.packet
         self._recorder.emit(
@@ -72,14 +67,7 @@ class Openings:
         self._activate(handoff)
 
     def cancel_all(self) -> None:
-        """Close what is open, innermost first; what only had its grant is refused."""
-        for handoff in reversed(list(self._reserved.values())):
-            target = handoff.agent.name
-            reason = f"the session was cancelled before {target!r} began."
-            rejected = HandoffRejected(target=target, rule="cancelled", reason=reason)
-            self._recorder.emit(handoff.scope, rejected)
-            self._refund(handoff)
-        self._reserved.clear()
+        """Close what is open, innermost first."""
         for handoff in reversed(list(self._open.values())):
             self.close(handoff, End(ended_by=EndedBy.CANCELLED))
 
@@ -134,9 +122,6 @@ class Openings:
                 quarantined=end.quarantined,
             ),
         )
-        self._refund(handoff)
-
-    def _refund(self, handoff: OpenHandoff) -> None:
         refunded = self._pool.refund(handoff.id)
         if refunded is not None:
             self._recorder.emit(handoff.scope, BudgetRefunded(tokens=refunded, **self._figures()))

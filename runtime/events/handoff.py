@@ -38,7 +38,7 @@ class HandoffRejected(Payload):
     target: FreeText
     rule: str
     """Which check: `target`, `request`, `depth`, `handoffs`, `cycle`, `workers`, `pool`, `trust`,
-    `ingress`; `cancelled` when the session was cancelled before it began."""
+    `ingress`."""
     reason: FreeText
     """One sentence: who refused what."""
     choices: tuple[str, ...] = ()
