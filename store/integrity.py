@@ -1,13 +1,12 @@
 """Checking a store: is the file whole, and does it keep what the design promises?"""
 
-import json
 import sqlite3
 from collections.abc import Iterator
 
 from handoff_console.runtime.canonical import digest as digest_of
 from handoff_console.runtime.errors import EventError
-from handoff_console.runtime.events import load_payload
 from handoff_console.store import reader
+from handoff_console.store.payloads import read_payload
 
 PROBLEMS_SHOWN = 100
 """More than that are one problem: the store should be restored from a copy."""
@@ -61,8 +60,8 @@ def _payloads(db: sqlite3.Connection) -> Iterator[str]:
     )
     for session, seq, kind, version, payload in rows:
         try:
-            load_payload(kind, version, json.loads(payload))
-        except (EventError, ValueError, TypeError) as error:
+            read_payload(kind, version, payload)
+        except EventError as error:
             yield f"Event {seq} of session number {session} cannot be read ({error})."
 
 

@@ -2,12 +2,13 @@
 
 import json
 import sqlite3
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 from handoff_console.runtime.errors import EventError
-from handoff_console.runtime.events import Event, load_payload
+from handoff_console.runtime.events import Event
 from handoff_console.store.errors import SessionAmbiguous, SessionUnknown, StoreDamaged
+from handoff_console.store.payloads import read_payload
 
 CANDIDATES_SHOWN = 5
 
@@ -108,7 +109,49 @@ def load_events(
     sql += " order by e.event"
     if last is not None:
         sql = f"select * from ({sql} desc limit :last) order by seq"
-    return [_event(session_id, requests, row) for row in db.execute(sql, values)]
+    rows = db.execute(sql, values).fetchall()
+    try:
+        return [
+            Event(
+                session_id,
+                seq,
+                at_us / 1e6,
+                elapsed_us / 1e6,
+                turn,
+                requests[request],
+                handoff,
+                parent,
+                path,
+                attempt,
+                read_payload(kind, version, payload),
+            )
+            for (
+                seq, at_us, elapsed_us, turn, request, handoff, parent, path, attempt, kind,
+                version, payload,
+            ) in rows
+        ]  # fmt: skip
+    except (EventError, KeyError) as error:
+        raise _damage(session_id, rows, requests) from error
+
+
+def _damage(
+    session_id: str, rows: list[tuple[Any, ...]], requests: Mapping[int | None, str | None]
+) -> StoreDamaged:
+    """Return the error that names the first of these events that cannot be read."""
+    for seq, _, _, _, request, *_, kind, version, payload in rows:
+        where = f"Event {seq} of session {session_id!r}"
+        if request not in requests:
+            return StoreDamaged(
+                f"{where} belongs to request {request}, which the session does not have; `handoff "
+                "doctor` shows what else is damaged."
+            )
+        try:
+            read_payload(kind, version, payload)
+        except EventError as error:
+            return StoreDamaged(
+                f"{where} cannot be read ({error}); `handoff doctor` shows what else is damaged."
+            )
+    raise AssertionError("Every event could be read.")
 
 
 def is_closed(db: sqlite3.Connection, session_id: str) -> bool:
@@ -157,36 +200,6 @@ def bodies_of(db: sqlite3.Connection, session: int) -> list[int]:
         (session << 32, (session + 1) << 32),
     )
     return list(dict.fromkeys(body for (bodies,) in rows for body in json.loads(bodies)))
-
-
-def _event(session_id: str, requests: dict[int | None, str | None], row: tuple[Any, ...]) -> Event:
-    seq, at_us, elapsed_us, turn, request, handoff_id, parent_id, path, attempt = row[:9]
-    kind, version, payload = row[9:]
-    try:
-        loaded = load_payload(kind, version, json.loads(payload))
-    except (EventError, ValueError, TypeError) as error:
-        raise StoreDamaged(
-            f"Event {seq} of session {session_id!r} cannot be read ({error}); `handoff doctor` "
-            "shows what else is damaged."
-        ) from error
-    if request not in requests:
-        raise StoreDamaged(
-            f"Event {seq} of session {session_id!r} belongs to request {request}, which the "
-            "session does not have; `handoff doctor` shows what else is damaged."
-        )
-    return Event(
-        session_id,
-        seq,
-        at_us / 1e6,
-        elapsed_us / 1e6,
-        turn,
-        requests[request],
-        handoff_id,
-        parent_id,
-        path,
-        attempt,
-        loaded,
-    )
 
 
 def last_seq(db: sqlite3.Connection, session_id: str) -> int:

@@ -36,7 +36,7 @@ micros = st.integers(0, 10**15)
 @st.composite
 def logs(draw) -> Log:
     """A session of any shape: open or closed, with what anybody may have said in it."""
-    log = Log(flow=draw(json_values))
+    log = Log(flow=draw(json_values), pool_tokens=1_000_000)
     for _ in range(draw(st.integers(0, 2))):
         log.user(draw(text))
         at_work = [log.root(draw(words))]
@@ -46,10 +46,12 @@ def logs(draw) -> Log:
                 case 0:
                     at_work.append(log.transfer(now, draw(words), reason=draw(text)))
                 case 1:
-                    child = log.call(now, draw(words), task=draw(text), inputs=draw(json_values))
+                    child = log.call(
+                        now, draw(words), task=draw(text), inputs=draw(json_values), grant=10
+                    )
                     log.close(child, draw(st.sampled_from(["ok", "error", "not_found"])))
                 case 2:
-                    log.step(now, tokens=draw(st.integers(0, 9_999)), says=draw(text))
+                    log.step(now, tokens=draw(st.integers(0, 99)), says=draw(text))
                 case 3:
                     log.tool(now, draw(text), draw(json_values), error=draw(text))
                 case 4:
