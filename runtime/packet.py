@@ -60,7 +60,8 @@ def build_packet(  # noqa: PLR0913 - the parts of a packet, and the rules for wh
     """Build the packet of a transfer; also return the names of facts that may not go along.
 
     Args:
-        messages: What the sender has read and said; counted, and searched for the user's words.
+        messages: What the sender has read and said; counted without its instructions, and searched
+            for the user's words.
         from_agent: The sender.
         to_agent: The receiver.
         said: What the user said, where it is not the messages of role `user`: a receiver's first
@@ -73,8 +74,10 @@ def build_packet(  # noqa: PLR0913 - the parts of a packet, and the rules for wh
     """
     if said is None:
         said = [message["content"] for message in messages if message["role"] == "user"]
+    # An agent's own instructions are nothing that was said. Source: S3, example 2.
+    so_far = sum(message["role"] != "system" for message in messages)
     written = summary or (
-        f"{len(messages)} messages so far; last user message: {said[-1] if said else '(none)'}"
+        f"{so_far} messages so far; last user message: {said[-1] if said else '(none)'}"
     )
     known = {**(claimed or {}), **(facts or {})}
     kept, withheld = redaction.without_sensitive(known)

@@ -225,7 +225,7 @@ def test_the_first_call_has_prompt_payload_and_the_users_words_and_no_more():  #
     assert packet["content"].splitlines() == [
         "Handoff from triage to billing",
         "Goal: Why was I charged twice?",
-        "Summary: 2 messages so far; last user message: Why was I charged twice?",
+        "Summary: 1 messages so far; last user message: Why was I charged twice?",
         "Facts: ",
         "Task: it is for billing",
         "Tools you may call: none",
