@@ -6,7 +6,7 @@ from handoff_console.console import memory, state, theme
 from handoff_console.console.components.problem import show_problem
 from handoff_console.runtime.errors import HandoffConsoleError
 
-st.set_page_config(page_title="Handoff console", page_icon="🔀", layout="wide")
+st.set_page_config(page_title="Handoff console", page_icon=theme.ICON, layout="wide")
 st.html(theme.style_sheet(dark=state.is_dark()))
 page = st.navigation(
     [

@@ -1,6 +1,7 @@
 """Serving the console on this machine: settings, port, health, and nothing for other hosts."""
 
 import contextlib
+import importlib
 import os
 import socket
 import sys
@@ -211,5 +212,13 @@ def _tell_when_ready(page: str, announce: Callable[[str], None] | None, open_bro
             announce(page)
         if open_browser:
             webbrowser.open(page)
+        _load_what_pages_need()
 
     threading.Thread(target=wait, name="console-ready", daemon=True).start()
+
+
+def _load_what_pages_need() -> None:
+    """Import, while the browser starts, what the first page would wait for."""
+    with contextlib.suppress(ImportError):
+        for name in ("pandas", "handoff_console.console.screens.session_parts"):
+            importlib.import_module(name)
