@@ -163,12 +163,11 @@ def _prepare(db: sqlite3.Connection, path: Path, *, create: bool) -> None:
 
 
 def _version(db: sqlite3.Connection, path: Path, *, empty_is_new: bool = False) -> int:
-    ours, version, tables = db.execute(
-        "select (select application_id from pragma_application_id),"
-        " (select user_version from pragma_user_version),"
-        " (select count(*) from sqlite_schema)"
-    ).fetchone()
-    if not tables and empty_is_new and not version and ours in (0, APPLICATION_ID):
+    (ours,) = db.execute("pragma application_id").fetchone()
+    (version,) = db.execute("pragma user_version").fetchone()
+    # Reads the schema, which comes first in any case, so that damage to it shows here.
+    is_empty = db.execute("select 1 from sqlite_schema limit 1").fetchone() is None
+    if is_empty and empty_is_new and not version and ours in (0, APPLICATION_ID):
         return 0
     if ours != APPLICATION_ID or version < 1:
         raise ForeignStore(path)
