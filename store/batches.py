@@ -15,7 +15,8 @@ from handoff_console.store.words import storable
 _COLUMNS = "batch, input_name, fingerprint, created_at_us, finished_at_us"
 _ITEMS = """
     select item.line, item.session, item.problem,
-           case when kinds.name <> 'session_closed' then null
+           case when kinds.name = 'session_suspended' then 'waiting'
+                when kinds.name <> 'session_closed' then null
                 when last.payload ->> 'status' is not null then last.payload ->> 'status'
                 else iif(last.payload ->> 'cancelled', 'cancelled', 'unknown') end as outcome
     from batch_items item
@@ -25,7 +26,8 @@ _ITEMS = """
     left join kinds on kinds.kind = last.kind
     where item.batch = :batch
 """
-"""The lines of a batch, from the events themselves: `outcome` is null while a session is open."""
+"""The lines of a batch, from the events themselves: `outcome` is null while a session runs, or when
+it was interrupted; one that waits for a person is dealt with."""
 
 
 class Batch(NamedTuple):

@@ -15,7 +15,7 @@ from handoff_console.console.commands.batch import Batch, Control, Progress, run
 from handoff_console.console.commands.errors import CommandError
 from handoff_console.console.commands.flows import LoadedFlow, adjusted, chosen_models, load_flow
 from handoff_console.console.commands.looking import SessionRecord
-from handoff_console.console.commands.running import run_once
+from handoff_console.console.commands.running import outcome_of, run_once
 from handoff_console.console.theme import LOOKS
 from handoff_console.console.viewmodels.text import amount, count, one_line, seconds
 from handoff_console.runtime import Flow, HandoffRequest
@@ -45,20 +45,20 @@ def run(arguments: Namespace, terminal: Terminal) -> int:
 
 def _run_message(arguments: Namespace, loaded: LoadedFlow, flow: Flow, terminal: Terminal) -> int:
     models = chosen_models(flow, arguments.model)
-    result = run_once(
-        store_of(arguments),
-        flow,
-        _message(arguments, loaded),
-        source=loaded.source,
-        models=models,
-    )
+    message = _message(arguments, loaded)
+    try:
+        result = run_once(store_of(arguments), flow, message, source=loaded.source, models=models)
+    except KeyboardInterrupt:
+        seen = next_command(arguments, "list", "--outcome", "cancelled")
+        terminal.note(f"Cancelled; what was done until then is recorded: {seen}")
+        raise
     with closing(open_reader(store_of(arguments))) as db:
         record = SessionRecord(db, result.session_id)
         if arguments.json:
             write_json(forms.session_form(record), terminal)
         else:
             write_session(record, arguments, terminal)
-    return int(result.status.value in arguments.fail_on)
+    return int(outcome_of(result) in arguments.fail_on)
 
 
 def _message(arguments: Namespace, loaded: LoadedFlow) -> str | HandoffRequest:

@@ -15,6 +15,7 @@ from typing import Literal, NamedTuple
 from handoff_console.console.commands.errors import BatchBusy, InputRefused
 from handoff_console.console.commands.flows import LoadedFlow, Models
 from handoff_console.console.commands.inputs import InputFile, Record
+from handoff_console.console.commands.running import outcome_of
 from handoff_console.runtime import Flow, Origin, SessionResult, run
 from handoff_console.runtime.canonical import canonical, digest
 from handoff_console.runtime.clock import SystemClock
@@ -167,7 +168,8 @@ async def _is_dealt_with(
     result = await control.run(asyncio.create_task(_session(batch, record, ledger)))
     if result is None:
         return False
-    progress.outcomes[result.status] = progress.outcomes.get(result.status, 0) + 1
+    outcome = outcome_of(result)
+    progress.outcomes[outcome] = progress.outcomes.get(outcome, 0) + 1
     progress.tokens_used += result.tokens_used
     return True
 

@@ -8,7 +8,15 @@ from contextlib import closing
 from pathlib import Path
 
 from handoff_console.console.commands.flows import Models, load_flow
-from handoff_console.runtime import Event, Flow, HandoffRequest, Origin, SessionResult, run
+from handoff_console.runtime import (
+    Event,
+    Flow,
+    HandoffRequest,
+    Origin,
+    SessionResult,
+    State,
+    run,
+)
 from handoff_console.runtime.clock import SystemClock
 from handoff_console.runtime.session import new_session_id
 from handoff_console.store.writer import StoreSink, open_sink
@@ -52,6 +60,11 @@ def run_once(
                 origin=Origin(flow_source=source, metadata=metadata),
             )
         )
+
+
+def outcome_of(result: SessionResult) -> str:
+    """Return how a session came out, as the list says it: `waiting` when it needs a person."""
+    return (State.WAITING if result.waiting_for else result.status).value
 
 
 def start_run(store_path: Path, flow_name: str, message: str, *, speed: float = 1.0) -> str:

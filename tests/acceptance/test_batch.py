@@ -31,6 +31,17 @@ async def echo(call):
 flow = Flow("echo", [Agent("echo", model=echo)])
 """
 
+WRITES = """
+from handoff_console.runtime import Agent, Effect, Flow, Tool, use
+
+def refund(amount: float) -> str:
+    return "refunded"
+
+tool = Tool(refund, description="Refund money.", effect=Effect.WRITE, approval=True)
+worker = Agent("worker", may_write=True, tools=[tool], model=lambda call: use("refund", amount=1.0))
+flow = Flow("writes", [worker])
+"""
+
 
 @pytest.fixture
 def echo(folder: Path) -> Path:
@@ -229,6 +240,22 @@ def test_a_second_ctrl_c_cancels_the_session_and_it_is_run_again_later(echo, hel
     assert sessions(echo / "handoff.db")[7:9] == [("request 7", "cancelled"), ("request 7", "ok")]
 
 
+def test_ctrl_c_cancels_a_single_session_and_keeps_its_record(echo):
+    (echo / "hold alone").touch()
+    process = started(echo, "run", "flow.py:flow", "--message", "alone")
+    while not (echo / "reached").exists():
+        assert process.poll() is None, process.communicate()
+        time.sleep(0.01)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+
+    assert (process.returncode, out) == (130, "")
+    assert err == (
+        "Cancelled; what was done until then is recorded: handoff list --outcome cancelled\n"
+    )
+    assert "alone" in program(echo, "list", "--outcome", "cancelled").out
+
+
 def test_two_processes_do_not_share_a_batch(echo, held):
     process = held("request 3")
 
@@ -262,6 +289,17 @@ def test_progress_is_told_on_a_terminal_with_rate_and_time_left(echo):
     assert "\r0 of 400 (0 %)" in text
     assert " a second · " in text
     assert " left" in text
+
+
+def test_a_session_that_waits_for_a_person_is_not_run_again(handoff, echo):
+    (echo / "writes.py").write_text(WRITES)
+    words = ("run", "writes.py:flow", "--input", "asked.txt", "--limit", "2", "--json")
+
+    first, second = (json.loads(handoff(*words).out) for _ in range(2))
+
+    assert first["outcomes"] == second["outcomes"] == {"waiting": 2}
+    assert (second["done_before"], second["done"]) == (2, 2)
+    assert handoff(*words, "--fail-on", "waiting").status == 1
 
 
 def test_an_outcome_of_any_session_can_be_made_the_exit_status(handoff, echo):
