@@ -41,9 +41,10 @@ from handoff_console.runtime.models import (
     together,
     use,
 )
+from handoff_console.runtime.options import Origin, SessionResult
 from handoff_console.runtime.people import Approval, Decision, Question
 from handoff_console.runtime.redaction import Redaction
-from handoff_console.runtime.session import Origin, Session, SessionResult, resume, run
+from handoff_console.runtime.session import Session, resume, run
 from handoff_console.runtime.tape import Recording
 from handoff_console.runtime.tool import Tool
 

@@ -143,7 +143,7 @@ class Asker:
         played = self._player.reply(scope, step, handoff.context.node)
         handoff.step_played = played is not None
         if played:
-            self._player.step_played(played.at_seconds)
+            self._player.step_played(played.at_seconds, played.seconds)
             return as_played(played)
         if self._player.was_lost(scope, step):
             raise LostReply

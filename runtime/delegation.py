@@ -1,7 +1,6 @@
 """The handoffs of one request: judged, run, passed on, forked and joined, answered by people."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 
 from handoff_console.runtime.agents import HUMAN, Agent
 from handoff_console.runtime.asking import Asker
@@ -20,17 +19,13 @@ from handoff_console.runtime.contract import (
 )
 from handoff_console.runtime.errors import SessionStopped
 from handoff_console.runtime.events import ForkJoined, ForkOpened
-from handoff_console.runtime.flow import Flow
 from handoff_console.runtime.gate import Gate
 from handoff_console.runtime.handoff import End, OpenHandoff, answered
 from handoff_console.runtime.joining import aggregation, joined_result
-from handoff_console.runtime.ledger import EffectLedger
-from handoff_console.runtime.models import Model
 from handoff_console.runtime.openings import Openings
-from handoff_console.runtime.people import People, Suspended
-from handoff_console.runtime.player import Player
-from handoff_console.runtime.recorder import Recorder, Scope
-from handoff_console.runtime.state import SessionState
+from handoff_console.runtime.parts import SessionParts
+from handoff_console.runtime.people import Suspended
+from handoff_console.runtime.recorder import Scope
 from handoff_console.runtime.toolbox import Toolbox
 from handoff_console.runtime.tools import run_together
 from handoff_console.runtime.worker import Refused, Worker
@@ -39,30 +34,15 @@ USER = "user"
 """Who asks for the root handoff."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class SessionParts:
-    """What all requests of a session share."""
-
-    flow: Flow
-    models: Mapping[str, Model]
-    recorder: Recorder
-    state: SessionState
-    player: Player
-    people: People
-    ledger: EffectLedger
-    raise_on_stop: bool = False
-    """The first stop of a loop ends the request, to be raised."""
-    wait_for_answers: bool = False
-    """A question at the root waits for the user; otherwise it is the request's result."""
-
-
 class Delegations:
     """Every handoff of one request from the gate to its close; the worker's `Delegation`."""
 
-    def __init__(self, session: SessionParts, earlier_workers: int = 0) -> None:
+    def __init__(
+        self, session: SessionParts, earlier_workers: int = 0, pool: Pool | None = None
+    ) -> None:
         flow, recorder = session.flow, session.recorder
         self._session, self._flow, self._recorder = session, flow, recorder
-        self.pool = Pool(flow.pool_tokens, flow.finish_floor_tokens)
+        self.pool = pool or Pool(flow.pool_tokens, flow.finish_floor_tokens)
         self.toolbox = Toolbox(
             recorder, session.state, session.player, session.people, session.ledger
         )
@@ -112,8 +92,13 @@ class Delegations:
                 output_schema=agent.output_schema,
             )
             first = {"role": "user", "content": message}
+        path = f"t{scope.turn}"
+        asked = request.task
+        request = self._session.player.edited_request(path, request)
+        if request.task != asked:
+            first = {"role": "user", "content": request.task}
         root = self.gate.prepared(
-            self.gate.scope(scope, f"t{scope.turn}", parent_id=None),
+            self.gate.scope(scope, path, parent_id=None),
             USER,
             agent,
             HandoffKind.CALL,
@@ -171,8 +156,23 @@ class Delegations:
             self._asked_by = handoff.scope.path or ""
         return result
 
+    async def run_alone(self, handoff: OpenHandoff, reason: str, *, has_grant: bool) -> End:
+        """Run one handoff, and what follows from it, as the root of a request.
+
+        `has_grant` reserves for it, as its caller did; the root of a session spends what is free.
+        """
+        self.gate.requested(handoff, reason)
+        if has_grant:
+            self.openings.reserve(handoff, keep_floor=False)
+        self.openings.begin(handoff, hops=0)
+        return await self._chain(handoff)
+
     async def _run(self, handoff: OpenHandoff) -> HandoffResult:
         self.openings.begin(handoff, self.gate.turn.transfers)
+        known = self._session.player.child(handoff.scope, handoff.request_digest)
+        if known and known.result:
+            self.openings.close(handoff, answered(known.result), replayed=True)
+            return known.result
         return _result(await self._chain(handoff))
 
     async def _chain(self, handoff: OpenHandoff) -> End:

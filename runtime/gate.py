@@ -110,11 +110,12 @@ class Gate:
         **place: Any,
     ) -> OpenHandoff:
         """Return a handoff that is ready to be opened. `place` are fields of `OpenHandoff`."""
+        at = scope.path or ""
         return OpenHandoff(
             scope=scope,
             source=source,
-            agent=agent,
-            model=self._models[agent.name],
+            agent=self._player.edited_agent(at, agent),
+            model=self._player.edited_model(at, self._models[agent.name]),
             via=via,
             request=request,
             limits=request.limits,
@@ -140,6 +141,7 @@ class Gate:
     def requested(self, handoff: OpenHandoff, reason: str, **place: Any) -> None:
         """Record that a handoff was asked for. `place` says where in the asking handoff."""
         request = self._recorder.keep(handoff.request.model_dump(mode="json"))
+        handoff.request_digest = request.digest
         self._recorder.emit(
             handoff.scope,
             HandoffRequested(
@@ -165,6 +167,7 @@ class Gate:
         request = self._request(asking, edge)
         if isinstance(request, Refusal):
             return self._refuse(asking, request)
+        request = self._player.edited_request(asking.scope.path or "", request)
         if refusal := check_trust(by.agent, self._flow.agent(edge.target), request):
             return self._refuse(asking, refusal)
         handoff = self._placed(asking, edge, request)
@@ -255,9 +258,8 @@ class Gate:
             return None
         return Refusal(
             "pool",
-            f"limit_reached: the pool cannot reserve {tokens} tokens for {handoff.agent.name!r}; "
-            f"{max(available, 0)} of {self._pool.total} can be reserved. "
-            "Answer with what you have.",
+            f"limit_reached: {tokens} tokens cannot be reserved for {handoff.agent.name!r}; "
+            f"{max(available, 0)} can. Answer with what you have.",
         )
 
     def _refuse(self, asking: _Asking, refusal: Refusal) -> Refused:

@@ -36,6 +36,7 @@ class OpenHandoff:
     """In force: the request's, within what its caller has left."""
     context: Context
     inputs_hash: str
+    request_digest: str = ""
     bound_at: float
     """When whoever waits for the chain stops waiting, in the clock's seconds."""
     depth: int = 0

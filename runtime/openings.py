@@ -77,8 +77,8 @@ class Openings:
         tools = flow.fixed(
             ("tools", agent.name, allowed), lambda: offered_tools(flow, agent, allowed)
         )
-        prompt = flow.fixed(("prompt", agent.name), lambda: agent.prompt)
-        system = flow.fixed(("system", agent.name), lambda: system_message(agent))
+        prompt = flow.fixed(("prompt", agent.prompt), lambda: agent.prompt)
+        system = flow.fixed(("system", agent.name, agent.prompt), lambda: system_message(agent))
         handoff.tools, handoff.tools_bytes = tools.value, tools.size_bytes
         recorder.emit(
             handoff.scope,
@@ -96,7 +96,7 @@ class Openings:
             *(kept_message(recorder, message) for message in handoff.passed_on),
         )
 
-    def close(self, handoff: OpenHandoff, end: End) -> None:
+    def close(self, handoff: OpenHandoff, end: End, *, replayed: bool = False) -> None:
         """Close a handoff with its result and give back what it did not use."""
         result = end.result
         kept = self._recorder.keep(result.model_dump(mode="json")).digest if result else None
@@ -119,6 +119,7 @@ class Openings:
                 measured=handoff.measured,
                 cost=handoff.cost if handoff.model.name in self._flow.prices else None,
                 duration_seconds=round(self._recorder.timeline.elapsed() - handoff.opened_at, 6),
+                replayed=replayed,
                 quarantined=end.quarantined,
             ),
         )

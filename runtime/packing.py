@@ -85,4 +85,4 @@ def _said(by: OpenHandoff) -> list[str] | None:
     """Return the user's words, where they are not the messages of role `user` themselves."""
     if by.packet:
         return [by.packet.goal]
-    return None if by.scope.parent_id is None else [by.request.task]
+    return None if by.depth == 0 else [by.request.task]

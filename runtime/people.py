@@ -19,7 +19,6 @@ from handoff_console.runtime.events import (
 from handoff_console.runtime.handoff import OpenHandoff
 from handoff_console.runtime.player import Player
 from handoff_console.runtime.recorder import Recorder
-from handoff_console.runtime.tape import Tape
 from handoff_console.runtime.tool import Tool
 
 
@@ -75,7 +74,6 @@ class People:
 
     recorder: Recorder
     player: Player
-    tape: Tape
     now: Callable[[], float]
     """The time of day, in seconds since 1970."""
     decisions: Mapping[str, Decision] = field(default_factory=dict)
@@ -95,7 +93,7 @@ class People:
             Suspended: Nobody has decided yet.
         """
         approval = self._requested(handoff, call, index, tool)
-        recorded = self.tape.decisions.get(approval.approval_id)
+        recorded = self.player.decision(approval.approval_id, approval.shown)
         if recorded:
             self.recorder.emit(handoff.scope, recorded[0])
             return recorded
@@ -183,7 +181,7 @@ class People:
         )
 
     def _is_expired(self, approval_id: str, tool: Tool) -> bool:
-        requested_at = self.tape.requested_at.get(approval_id)
+        requested_at = self.player.requested_at(approval_id)
         return requested_at is not None and self.now() > requested_at + tool.approval_seconds
 
 

@@ -3,12 +3,21 @@
 import asyncio
 from typing import Any
 
-from handoff_console.runtime.contract import Message
+from handoff_console.runtime.agents import Agent
+from handoff_console.runtime.contract import HandoffRequest, Message
 from handoff_console.runtime.errors import ModelError, ReplayDiverged, TransientModelError
+from handoff_console.runtime.events import ApprovalDecided
 from handoff_console.runtime.events import ReplayDiverged as DivergedEvent
-from handoff_console.runtime.models import ModelReply
+from handoff_console.runtime.models import Model, ModelReply
 from handoff_console.runtime.recorder import Recorder, Scope
-from handoff_console.runtime.tape import RecordedReply, RecordedResult, Tape, last_id
+from handoff_console.runtime.tape import (
+    RecordedHandoff,
+    RecordedReply,
+    RecordedResult,
+    Tape,
+    last_id,
+)
+from handoff_console.runtime.tool import Tool
 from handoff_console.runtime.tools import LATE
 
 IDLE_TURNS = 50
@@ -88,8 +97,15 @@ class Player:
         self._tape.unanswered.discard(place)
         return lost
 
-    def result(self, scope: Scope, step: int, index: int, arguments: str) -> RecordedResult | None:
-        """Return the recorded answer to a tool call; None when there is none.
+    def result(
+        self,
+        scope: Scope,
+        step: int,
+        index: int,
+        tool: Tool,  # noqa: ARG002 - a re-run decides by what the tool does
+        arguments: str,
+    ) -> RecordedResult | None:
+        """Return the recorded answer to a tool call; None when the tool is to run.
 
         Raises:
             ReplayDiverged: The record answers another call there.
@@ -107,8 +123,44 @@ class Player:
         """Return what a person answered to a handoff's question, if the record has it."""
         return self._tape.answers.pop(handoff_id, None)
 
-    def step_played(self, at_seconds: float) -> None:
-        """Note that a recorded answer was given."""
+    def child(self, scope: Scope, request: str) -> RecordedHandoff | None:  # noqa: ARG002
+        """Return the recorded end of a whole call, where it is not to be run again."""
+        return None
+
+    def edited_request(self, path: str, request: HandoffRequest) -> HandoffRequest:  # noqa: ARG002
+        """Return a request as it is to be sent."""
+        return request
+
+    def edited_agent(self, path: str, agent: Agent) -> Agent:  # noqa: ARG002
+        """Return an agent as it is to work at a place in the tree."""
+        return agent
+
+    def edited_model(self, path: str, model: Model) -> Model:  # noqa: ARG002
+        """Return the model that is to be asked at a place in the tree."""
+        return model
+
+    def asks_before(self, scope: Scope, tool: Tool, arguments: str) -> bool:  # noqa: ARG002
+        """Say whether a person has to approve a tool call with these arguments (a digest)."""
+        return tool.needs_approval
+
+    def decision(
+        self,
+        approval_id: str,
+        shown: str,  # noqa: ARG002
+    ) -> tuple[ApprovalDecided, dict[str, Any]] | None:
+        """Return what was decided about an act, and the arguments, if the record has it."""
+        return self._tape.decisions.get(approval_id)
+
+    def requested_at(self, approval_id: str) -> float | None:
+        """Return when an approval was asked for, in seconds since 1970, if that is recorded."""
+        return self._tape.requested_at.get(approval_id)
+
+    def namespace(self, tool: Tool) -> str:  # noqa: ARG002
+        """Return what sets the effects of this run apart from others; empty does not."""
+        return ""
+
+    def step_played(self, at_seconds: float, seconds: float) -> None:  # noqa: ARG002
+        """Note that a recorded answer was given, when, and how long it took."""
         self.played += 1
         self._recorder.timeline.play_to(at_seconds)
 

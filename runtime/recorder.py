@@ -63,6 +63,15 @@ class Timeline:
             self.elapsed() if self._played is None else self._played, elapsed_seconds
         )
 
+    @property
+    def is_played(self) -> bool:
+        """Whether it stands at a recorded moment."""
+        return self._played is not None
+
+    def skip(self, seconds: float) -> None:
+        """Take a recorded duration as passed while time runs."""
+        self._started -= seconds
+
     def run_from_here(self) -> None:
         """Go on from the recorded moment at the pace of the clock; a wait in between counts not."""
         if self._played is not None:

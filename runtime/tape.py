@@ -10,11 +10,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from handoff_console.runtime.contract import HandoffRequest, Message, Usage
+from handoff_console.runtime.contract import HandoffRequest, HandoffResult, Message, Usage
 from handoff_console.runtime.events import (
     ApprovalDecided,
     ApprovalRequested,
     Event,
+    HandoffClosed,
     HandoffRequested,
     InputGiven,
     ModelCalled,
@@ -43,6 +44,8 @@ class RecordedReply(NamedTuple):
     late: bool
     at_seconds: float
     """When it came, since the session started."""
+    seconds: float
+    """How long it took."""
 
 
 class RecordedResult(NamedTuple):
@@ -55,6 +58,18 @@ class RecordedResult(NamedTuple):
     transient: bool
     late: bool
     at_seconds: float
+    seconds: float
+
+
+class RecordedHandoff(NamedTuple):
+    """One handoff, as it was asked for and as it ended."""
+
+    handoff_id: str
+    request: str
+    """The digest of its request."""
+    agent: str
+    result: HandoffResult | None
+    result_digest: str | None
 
 
 @dataclass(frozen=True)
@@ -80,12 +95,18 @@ class Tape:
     """Tools that were called and had not returned when the process ended."""
     decisions: dict[str, tuple[ApprovalDecided, dict[str, Any]]] = field(default_factory=dict)
     """By approval id, with the arguments that were approved."""
+    shown: dict[str, str] = field(default_factory=dict)
+    """Digests of what people were shown, by approval id."""
     requested_at: dict[str, float] = field(default_factory=dict)
     """When approvals were asked for, in seconds since 1970, by approval id."""
     answers: dict[str, Message] = field(default_factory=dict)
     """What people answered, by the handoff that asked."""
     handoff_ids: dict[tuple[str | None, int], str] = field(default_factory=dict)
     """By path and attempt."""
+    handoffs: dict[tuple[str | None, int], RecordedHandoff] = field(default_factory=dict)
+    """By path and attempt, those that closed."""
+    requests: dict[tuple[str | None, int], str] = field(default_factory=dict)
+    """Digests of the requests, by path and attempt."""
     messages: list[str | HandoffRequest] = field(default_factory=list)
     """What the user said, a turn each."""
 
@@ -117,6 +138,7 @@ class Tape:
                 self.messages.append(body(said.message)["content"])
             case HandoffRequested() as request:
                 self.handoff_ids[where] = event.handoff_id or ""
+                self.requests[where] = request.request or ""
                 if typed.pop(event.turn, False) and request.request:
                     self.messages[-1] = HandoffRequest.model_validate(body(request.request))
             case ModelCalled() as call:
@@ -133,6 +155,7 @@ class Tape:
                         reply.transient,
                         reply.late,
                         event.elapsed_seconds,
+                        reply.latency_seconds,
                     )
                 )
             case ToolCalled() as use:
@@ -146,9 +169,20 @@ class Tape:
                     back.transient,
                     back.late,
                     event.elapsed_seconds,
+                    back.duration_seconds,
+                )
+            case HandoffClosed() as closed:
+                result = closed.result
+                self.handoffs[where] = RecordedHandoff(
+                    event.handoff_id or "",
+                    self.requests.get(where, ""),
+                    closed.target,
+                    HandoffResult.model_validate(body(result)) if result else None,
+                    result,
                 )
             case ApprovalRequested() as approval:
                 self.requested_at[approval.approval_id] = event.at
+                self.shown[approval.approval_id] = approval.shown
             case ApprovalDecided() as decision:
                 approved = decision.approved_arguments
                 arguments = body(approved) if approved else {}
@@ -157,6 +191,35 @@ class Tape:
                 self.answers[event.handoff_id or ""] = body(given.answer)
             case _:
                 pass
+
+    def chain_end(self, path: str, attempt: int) -> RecordedHandoff | None:
+        """Return how a handoff, or the last hop that continued it, ended."""
+        found = self.handoffs.get((path, attempt))
+        hop = 1
+        while (path + f"~{hop}", 1) in self.handoffs:
+            found = self.handoffs[path + f"~{hop}", 1]
+            hop += 1
+        return found if found and found.result else None
+
+    def grafted(self, path: str, other: "Tape") -> "Tape":
+        """Return this tape with everything at and below a path taken from another one."""
+        merged = Tape()
+        for name in ("replies", "results", "handoff_ids", "handoffs", "requests"):
+            mine, theirs = getattr(self, name), getattr(other, name)
+            getattr(merged, name).update(
+                {place: value for place, value in mine.items() if not is_within(place[0], path)}
+                | {place: value for place, value in theirs.items() if is_within(place[0], path)}
+            )
+        merged.decisions = {**self.decisions, **other.decisions}
+        merged.shown = {**self.shown, **other.shown}
+        merged.requested_at = {**self.requested_at, **other.requested_at}
+        merged.answers, merged.messages = dict(self.answers), list(self.messages)
+        return merged
+
+
+def is_within(path: str | None, root: str) -> bool:
+    """Say whether a path is `root`, lies below it, or continues it by transfers."""
+    return path is not None and (path == root or path.startswith((root + "/", root + "~")))
 
 
 def last_id(ids: Iterable[str]) -> int:

@@ -91,7 +91,8 @@ class Toolbox:
             reason = f"the arguments of {tool.name!r} do not fit: {error}"
             return self._deny(handoff, call, index, Denial("arguments", reason))
         arguments, approval_id = call["arguments"], None
-        if tool.needs_approval:
+        asked = self._recorder.keep(arguments).digest
+        if self._player.asks_before(handoff.scope, tool, asked):
             decided, arguments = self._people.decide(handoff, call, index, tool)
             approval_id = decided.approval_id
             if not decided.approved:
@@ -118,7 +119,7 @@ class Toolbox:
                 approval_id=use.approval_id,
             ),
         )
-        recorded = self._player.result(handoff.scope, use.step, use.index, kept.digest)
+        recorded = self._player.result(handoff.scope, use.step, use.index, tool, kept.digest)
         if recorded:
             return self._play(use, recorded)
         await self._player.go_live()
@@ -152,7 +153,7 @@ class Toolbox:
 
     def _play(self, use: _Use, recorded: RecordedResult) -> KeptMessage:
         started = self._recorder.elapsed()
-        self._player.step_played(recorded.at_seconds)
+        self._player.step_played(recorded.at_seconds, recorded.seconds)
         message = recorded.message
         value = None if recorded.error else tool_value(message)
         outcome = ToolOutcome(value, recorded.error, recorded.transient)
@@ -260,6 +261,8 @@ class Toolbox:
             return None
         scope = handoff.scope
         act = [scope.request_id, handoff.request.task, tool.name, dict(arguments)]
+        if namespace := self._player.namespace(tool):
+            act.append(namespace)
         within = self._recorder.hash_of([*act, scope.path, scope.attempt])
         self._acts[within] += 1
         return self._recorder.hash_of([*act, self._acts[within]])

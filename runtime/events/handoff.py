@@ -118,6 +118,8 @@ class HandoffClosed(Payload):
     cost: float | None = None
     """In the currency of the flow's prices; None where a price is unknown."""
     duration_seconds: float
+    replayed: bool = False
+    """Its result was taken from a recording as a whole: nobody worked on it."""
     quarantined: Digest | None = None
     """What the model said and nobody but the operator may read: it failed validation twice."""
 

@@ -22,7 +22,15 @@ class SessionStarted(Payload):
     """No agent asks a model outside this machine."""
     seed: int | None = None
     origin: str = "run"
-    """`run`, `sample`, `batch`, or `import`."""
+    """`run`, `sample`, `batch`, `rerun`, or `import`."""
+    rerun_of: str = ""
+    """The session that this one repeats a part of."""
+    rerun_handoff: str = ""
+    """The handoff of it that was run again; events of the same path are the same node."""
+    rerun_mode: str = ""
+    """`verify`, `what-if`, `live-reads`, `live`, or `continue`."""
+    edits: Digest | None = None
+    """What was changed; None when nothing was."""
     metadata: dict[str, FreeText]
     """What the caller knows about the request: labels, ids of their own."""
     host: str = ""

@@ -156,7 +156,7 @@ def test_a_refused_handoff_is_an_error_that_says_so():
 
     assert played.status is Status.ERROR
     assert played.result.answer.startswith(
-        "The handoff was refused: limit_reached: the pool cannot"
+        "The handoff was refused: limit_reached: 8000 tokens cannot be reserved for"
     )
 
 

@@ -452,8 +452,8 @@ def test_a_fan_out_stays_inside_a_small_pool(count):  # R26 R27 R74
     assert {p.rule for p in rejected} == {"pool"}
     assert len(rejected) == count - 2
     assert rejected[0].reason == (
-        "limit_reached: the pool cannot reserve 1000 tokens for 'worker'; 700 of 8000 can be "
-        "reserved. Answer with what you have."
+        "limit_reached: 1000 tokens cannot be reserved for 'worker'; 700 can. Answer with what "
+        "you have."
     )
     assert played.count("budget_overdrawn") == 0
 

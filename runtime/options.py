@@ -1,0 +1,122 @@
+"""How a session is run, and how it came out."""
+
+import secrets
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any, Literal
+
+from handoff_console.runtime.agents import HUMAN
+from handoff_console.runtime.answers import answer_text
+from handoff_console.runtime.clock import Clock, SystemClock
+from handoff_console.runtime.contract import HandoffResult, Status
+from handoff_console.runtime.errors import FlowError, choices
+from handoff_console.runtime.events import EventList, EventSink
+from handoff_console.runtime.flow import Flow
+from handoff_console.runtime.ledger import EffectLedger, MemoryLedger
+from handoff_console.runtime.models import Model, as_model
+from handoff_console.runtime.people import Approval, Decision, Question
+from handoff_console.runtime.process import ProcessIdentity
+
+
+@dataclass(frozen=True)
+class SessionResult:
+    """How a request came out, or what it waits for."""
+
+    session_id: str
+    result: HandoffResult
+    """Of the last hop of the root; while it waits, `needs_input` with what for."""
+    reason: str = ""
+    """For `limit_reached`, which limit."""
+    tokens_used: int = 0
+    pool_tokens: int = 0
+    waiting_for: tuple[Approval | Question, ...] = ()
+    """Who has to be asked before the session can go on (`resume`)."""
+
+    @property
+    def status(self) -> Status:
+        """The result's status."""
+        return self.result.status
+
+    @property
+    def answer(self) -> str:
+        """What the user is shown."""
+        return answer_text(self.result)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Origin:
+    """Where a session comes from; recorded, never acted on."""
+
+    flow_source: str = ""
+    """`support`, or `file.py:name`."""
+    kind: str = "run"
+    """`run`, `batch` or `sample`."""
+    metadata: Mapping[str, str] | None = None
+    seed: int | None = None
+    process: ProcessIdentity | None = None
+    """Defaults to this process."""
+    rerun_of: str = ""
+    """The session that is run again in part."""
+    rerun_handoff: str = ""
+    rerun_mode: str = ""
+    edits: Mapping[str, Any] | None = None
+    """What was changed for it."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunOptions:
+    """How a session is run; every field has a sound default."""
+
+    sink: EventSink = field(default_factory=EventList)
+    """Where the events go; by default they are kept in memory and dropped."""
+    model: Any = None
+    """The model of every agent, instead of the flow's and the agents' own."""
+    models: Mapping[str, Any] = field(default_factory=dict)
+    """Models by agent name; they come before all others."""
+    clock: Clock = field(default_factory=SystemClock)
+    session_id: str = ""
+    """Defaults to a new one that sorts by time."""
+    origin: Origin = field(default_factory=Origin)
+    on_stop: Literal["result", "raise"] = "result"
+    """`raise` makes a loop or too many transfers an exception, after it has been recorded."""
+    ledger: EffectLedger = field(default_factory=MemoryLedger)
+    """Where effects are noted, so that none is done twice."""
+    ask: Callable[[Approval | Question], Decision | str | None] | None = None
+    """Asked at once when a person is needed; without it, or with None as its answer, the session is
+    suspended."""
+    decisions: Sequence[Decision] = ()
+    """Made since the session was suspended."""
+    answers: Mapping[str, str] = field(default_factory=dict)
+    """Given since the session was suspended, by the handoff that asked."""
+    wait_for_answers: bool = False
+    """A question of the last hop waits for the user; otherwise it is the request's result."""
+
+
+def new_session_id(clock: Clock) -> str:
+    """Return an id that sorts by time and is easy to tell apart: `20261130-094512-1f3c9a2b`."""
+    at = datetime.fromtimestamp(clock.now(), UTC)
+    return f"{at:%Y%m%d-%H%M%S}-{secrets.token_hex(4)}"
+
+
+def chosen_models(flow: Flow, options: RunOptions) -> dict[str, Model]:
+    """Return the model of every agent.
+
+    Raises:
+        FlowError: An agent has no model, or a model no agent.
+    """
+    for name in options.models:
+        if name not in flow.agents_by_name:
+            known = choices(flow.agents_by_name)
+            mistake = f"a model is given for {name!r}, which is no agent of it; there are: {known}."
+            raise FlowError(flow.name, [mistake])
+    chosen = {}
+    for agent in flow.agents:
+        named = options.models.get(agent.name) or options.model or agent.model or flow.model
+        chosen[agent.name] = as_model(named, flow.name, agent.name)
+    chosen[HUMAN] = as_model(_nobody, flow.name, HUMAN)
+    return chosen
+
+
+def _nobody(call: Any) -> None:
+    """Stand in for the model of the person that every flow may turn to."""

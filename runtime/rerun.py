@@ -1,0 +1,186 @@
+"""Run one handoff of a recorded session again: verify it, change one thing, continue from it.
+
+The same engine as ever, run against recorded answers. A re-run is a session of its own that names
+what it repeats; the original is only read. It can narrow what the recording allowed and widens it
+only by an explicit edit, which is recorded.
+"""
+
+import math
+from dataclasses import dataclass, replace
+from typing import Any
+
+from handoff_console.runtime.agents import Agent
+from handoff_console.runtime.budget import Pool
+from handoff_console.runtime.contract import HandoffKind, HandoffRequest, HandoffResult
+from handoff_console.runtime.delegation import Delegations
+from handoff_console.runtime.edits import Edits
+from handoff_console.runtime.errors import ReplayDiverged, RequestError, choices
+from handoff_console.runtime.flow import Flow
+from handoff_console.runtime.handoff import End
+from handoff_console.runtime.models import as_model
+from handoff_console.runtime.options import Origin, SessionResult
+from handoff_console.runtime.recorded import RecordedAgain, find_handoff, with_recorded_prompts
+from handoff_console.runtime.recorder import Recorder, Scope
+from handoff_console.runtime.rerun_player import Mode, RerunPlayer
+from handoff_console.runtime.session import Session
+from handoff_console.runtime.tape import Recording, Tape
+
+
+@dataclass(frozen=True)
+class RerunResult:
+    """How a re-run came out, and how much of it was real."""
+
+    session: SessionResult
+    mode: Mode
+    recorded: HandoffResult | None
+    """What the recording has as the result; None when it has none."""
+    same_result: bool
+    """Whether the result is the recorded one, to the byte."""
+    live_model_calls: int
+    live_tool_calls: int
+    replayed_answers: int
+    """Of models and tools together."""
+    saved_tokens: int
+    first_divergence: dict[str, str] | None
+    """Where it first asked for something else: the place, and the digests of both inputs."""
+
+
+async def rerun(
+    flow: Flow,
+    recording: Recording,
+    handoff_id: str,
+    *,
+    mode: Mode = Mode.VERIFY,
+    edits: Edits | None = None,
+    graft: Recording | None = None,
+    **options: Any,
+) -> RerunResult:
+    """Run a handoff of a recorded session again, in a session of its own.
+
+    Args:
+        flow: The flow, as the user named it; never taken from the recording.
+        recording: The session.
+        handoff_id: Which of its handoffs, such as `h3`.
+        mode: How much is real.
+        edits: What is changed about it.
+        graft: For `continue`: an earlier re-run of the same handoff, whose answers are taken over.
+        options: Fields of `RunOptions`.
+
+    Raises:
+        RequestError: There is no such handoff, it never began, or an edit is wrong; nothing ran.
+        FlowError: An agent of the flow has no model.
+    """
+    edits = edits or Edits()
+    recorded = find_handoff(recording, handoff_id)
+    path = recorded.event.path or ""
+    as_was = with_recorded_prompts(flow, recording)
+    if recorded.opened.target not in as_was.agents_by_name:
+        raise RequestError(
+            f"The flow {flow.name!r} has no agent {recorded.opened.target!r} any more; it has: "
+            f"{choices(as_was.agents_by_name)}."
+        )
+    agent = as_was.agent(recorded.opened.target)
+    request = edits.check(as_was, agent, recorded.request)
+    tape = Tape.of(recording)
+    ended = tape.chain_end(path, recorded.event.attempt)
+    if graft:
+        tape = tape.grafted(path, Tape.of(graft))
+    edited = as_model(edits.model, flow.name, agent.name) if edits.model is not None else None
+    since = 0.0 if mode is Mode.CONTINUE else recorded.event.elapsed_seconds
+    players: list[RerunPlayer] = []
+
+    def player_of(recorder: Recorder) -> RerunPlayer:
+        players.append(RerunPlayer(recorder, tape, mode, path, edits, since, edited))
+        return players[0]
+
+    origin = replace(
+        options.pop("origin", Origin()),
+        kind="rerun",
+        rerun_of=recording.session_id,
+        rerun_handoff=handoff_id,
+        rerun_mode=mode.value,
+        edits=edits.described() or None,
+    )
+    session = Session(as_was, player_of=player_of, origin=origin, **options)
+    if mode is Mode.CONTINUE:
+        result = await _whole(session, tape)
+    else:
+        result = await _alone(session, recorded, edits, agent, request)
+    player = players[0]
+    digest = session.result_digest
+    return RerunResult(
+        session=result,
+        mode=mode,
+        recorded=ended.result if ended else None,
+        same_result=bool(ended and digest and digest == ended.result_digest),
+        live_model_calls=player.live_models,
+        live_tool_calls=player.live_tools,
+        replayed_answers=player.played,
+        saved_tokens=player.saved_tokens,
+        first_divergence=player.first_divergence,
+    )
+
+
+async def _whole(session: Session, tape: Tape) -> SessionResult:
+    result = None
+    for message in tape.messages:
+        result = await session.say(message)
+        if result.waiting_for:
+            return result
+    session.close()
+    if result is None:
+        raise RequestError("The recording has no message of a user; there is nothing to run.")
+    return result
+
+
+async def _alone(
+    session: Session, recorded: RecordedAgain, edits: Edits, agent: Agent, request: HandoffRequest
+) -> SessionResult:
+    opened, event = recorded.opened, recorded.event
+    flow = session.parts.flow
+    scope = Scope(turn=event.turn, request_id=event.request_id)
+
+    async def work(delegations: Delegations) -> End:
+        gate = delegations.gate
+        handoff = gate.prepared(
+            gate.scope(scope, event.path or "", parent_id=None, attempt=event.attempt),
+            opened.source,
+            agent,
+            opened.via,
+            request,
+            bound_at=math.inf,
+            depth=opened.depth,
+            depth_left=opened.depth_left,
+            hop=opened.hop,
+            continues=opened.continues,
+            packet=recorded.packet,
+            withheld=opened.withheld,
+            passed_on=recorded.messages_for(flow, request, edits),
+        )
+        has_grant = opened.grant_tokens is not None
+        return await delegations.run_alone(handoff, "run again", has_grant=has_grant)
+
+    pool = _private_pool(flow, recorded, agent, request)
+    try:
+        result = await session.repeat(scope, pool, recorded.message, work)
+    except ReplayDiverged:
+        session.close()
+        raise
+    if not result.waiting_for:
+        session.close()
+    return result
+
+
+def _private_pool(
+    flow: Flow, recorded: RecordedAgain, agent: Agent, request: HandoffRequest
+) -> Pool:
+    """Return a pool of the re-run's own: the recorded grant, and what its transfers need after it.
+
+    A root spends from the whole pool, as it did.
+    """
+    if recorded.opened.grant_tokens is None:
+        return Pool(recorded.pool_tokens, recorded.finish_floor_tokens)
+    onward = [
+        flow.limits_of(edge).max_tokens for edge in agent.edges if edge.via is HandoffKind.TRANSFER
+    ]
+    return Pool(request.limits.max_tokens + max(onward, default=0))
