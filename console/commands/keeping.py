@@ -44,11 +44,6 @@ def delete_sessions(store_path: Path, session_ids: Sequence[str]) -> Deleted:
         return maintenance.delete_sessions(db, session_ids)
 
 
-def delete_session(store_path: Path, session_id: str) -> Deleted:
-    """Delete one session by its full id; see `delete_sessions`."""
-    return delete_sessions(store_path, [session_id])
-
-
 def rebuild(store_path: Path, progress: Callable[[int, int], None] | None = None) -> int:
     """Make every session's line, findings and index entries again, and return how many.
 
