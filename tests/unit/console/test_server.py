@@ -1,6 +1,8 @@
 """The console answers this machine only, on a port it can have."""
 
 import asyncio
+import os
+import queue
 import socket
 import tomllib
 from pathlib import Path
@@ -124,3 +126,59 @@ def test_a_request_to_another_name_is_answered_by_nobody_behind_the_guard(header
 )
 def test_the_page_opens_at_the_session_that_was_named(address, session, url):
     assert server.page_url(address, 8501, session) == url
+
+
+def test_the_page_is_announced_and_opened_once_somebody_can_connect(monkeypatch):
+    opened, announced = queue.Queue(), queue.Queue()
+    monkeypatch.setattr(server.webbrowser, "open", opened.put)
+    with listening() as taken:
+        page = server.page_url("127.0.0.1", taken.getsockname()[1])
+
+        server._tell_when_ready(page, announced.put, open_browser=True)
+
+        assert announced.get(timeout=10) == page
+        assert opened.get(timeout=10) == page
+
+
+def test_without_a_browser_the_page_is_only_announced(monkeypatch):
+    opened, announced = queue.Queue(), queue.Queue()
+    monkeypatch.setattr(server.webbrowser, "open", opened.put)
+    monkeypatch.setattr(server, "_load_what_pages_need", lambda: opened.put("loaded"))
+    with listening() as taken:
+        page = server.page_url("127.0.0.1", taken.getsockname()[1])
+
+        server._tell_when_ready(page, announced.put, open_browser=False)
+
+        assert announced.get(timeout=10) == page
+        assert opened.get(timeout=10) == "loaded"
+
+
+def test_serving_hands_over_the_store_and_the_settings(monkeypatch, tmp_path):
+    served = []
+
+    class Application:
+        def run(self, config):
+            served.append(config)
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(server, "application", Application)
+    monkeypatch.setattr(server, "_tell_when_ready", lambda *_: None)
+    monkeypatch.setenv("HANDOFF_DB", "")
+
+    server.serve(tmp_path / "a.db")
+
+    assert os.environ["HANDOFF_DB"] == str(tmp_path / "a.db")
+    assert served[0]["server.address"] == "127.0.0.1"
+    assert served[0]["browser.gatherUsageStats"] is False
+
+
+def test_the_application_answers_health_and_guards_its_name():
+    console = server.application()
+
+    assert console.script_path.name == "app.py"
+    assert [route.path for route in console._user_routes] == ["/health"]
+    assert [layer.cls for layer in console._user_middleware] == [server.OwnHostOnly]
+
+
+def test_only_errors_with_a_sentence_of_their_own_replace_a_page():
+    assert server._say_known_errors(ValueError("a bug")) is False
