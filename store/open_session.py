@@ -11,8 +11,8 @@ from handoff_console.store.bodies import References
 from handoff_console.store.errors import WriteFailed
 from handoff_console.store.words import storable
 
-EVENTS_KEPT = 2_000
-"""Of a session, in memory; those of a longer one are read back when it closes."""
+EVENTS_KEPT = 20_000
+"""Of a session, in memory (about 10 MB); those of a longer one are read back when it closes."""
 
 DIGESTS_REMEMBERED = 20_000
 """Of a session, so that a body said again costs nothing."""

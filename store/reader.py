@@ -2,7 +2,7 @@
 
 import json
 import sqlite3
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
 
 from handoff_console.runtime.errors import EventError
@@ -109,7 +109,6 @@ def load_events(
     sql += " order by e.event"
     if last is not None:
         sql = f"select * from ({sql} desc limit :last) order by seq"
-    rows = db.execute(sql, values).fetchall()
     try:
         return [
             Event(
@@ -128,14 +127,14 @@ def load_events(
             for (
                 seq, at_us, elapsed_us, turn, request, handoff, parent, path, attempt, kind,
                 version, payload,
-            ) in rows
+            ) in db.execute(sql, values)
         ]  # fmt: skip
     except (EventError, KeyError) as error:
-        raise _damage(session_id, rows, requests) from error
+        raise _damage(session_id, db.execute(sql, values), requests) from error
 
 
 def _damage(
-    session_id: str, rows: list[tuple[Any, ...]], requests: Mapping[int | None, str | None]
+    session_id: str, rows: Iterable[tuple[Any, ...]], requests: Mapping[int | None, str | None]
 ) -> StoreDamaged:
     """Return the error that names the first of these events that cannot be read."""
     for seq, _, _, _, request, *_, kind, version, payload in rows:
