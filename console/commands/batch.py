@@ -19,7 +19,7 @@ from handoff_console.console.commands.running import outcome_of
 from handoff_console.runtime import Flow, Origin, SessionResult, run
 from handoff_console.runtime.canonical import canonical, digest
 from handoff_console.runtime.clock import SystemClock
-from handoff_console.runtime.session import new_session_id
+from handoff_console.runtime.options import new_session_id
 from handoff_console.store import batches
 from handoff_console.store.batches import Skipped
 from handoff_console.store.liveness import alive_process

@@ -18,7 +18,7 @@ from handoff_console.runtime import (
     run,
 )
 from handoff_console.runtime.clock import SystemClock
-from handoff_console.runtime.session import new_session_id
+from handoff_console.runtime.options import new_session_id
 from handoff_console.store.writer import StoreSink, open_sink
 
 START_SECONDS = 30.0
