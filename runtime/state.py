@@ -5,7 +5,7 @@ once. Another value for it is a conflict: recorded, visible, without effect. Sou
 "Context Erosion (The Telephone-Game Effect)".
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from handoff_console.runtime.canonical import canonical_text
@@ -65,12 +65,13 @@ class SessionState:
         texts = tuple(said)
         confirmed: dict[str, Any] = {}
         claimed: dict[str, Any] = {}
-        seen = _scalars(known)
+        containers, leaves = _parts(known)
+        seen = {leaf for leaf in leaves if not isinstance(leaf, bool)}
         for key, value in payload.items():
             if key in self._values:
                 right = self._values[key] == value
             else:
-                right = all(_confirmed(item, seen, texts) for item in _scalars([value]) or {value})
+                right = value in containers or _is_confirmed(value, seen, texts)
             (confirmed if right else claimed)[key] = value
         return confirmed, claimed
 
@@ -80,23 +81,30 @@ def heard(messages: Iterable[Message]) -> list[str]:
     return [message["content"] for message in messages if message["role"] == "user"]
 
 
-def _confirmed(value: Any, seen: set[Any], said: Iterable[str]) -> bool:
-    if value in seen:
-        return True
-    text = str(value)
+def _is_confirmed(value: Any, seen: set[Any], said: Sequence[str]) -> bool:
+    _, leaves = _parts([value])
+    # A bare yes or no can be found anywhere, so it confirms nothing.
+    return bool(leaves) and all(
+        not isinstance(leaf, bool) and (leaf in seen or _is_said(leaf, said)) for leaf in leaves
+    )
+
+
+def _is_said(leaf: Any, said: Sequence[str]) -> bool:
+    text = str(leaf)
     return len(text) >= _SHORT and any(text in words for words in said)
 
 
-def _scalars(values: Iterable[Any]) -> set[Any]:
-    """Return every text and number in some JSON values, at any depth."""
-    found: set[Any] = set()
+def _parts(values: Iterable[Any]) -> tuple[list[Any], list[Any]]:
+    """Return every container, and every text, number and truth value, in some JSON values."""
+    containers: list[Any] = []
+    leaves: list[Any] = []
     waiting = list(values)
     while waiting:
         value = waiting.pop()
-        if isinstance(value, dict):
-            waiting += value.values()
-        elif isinstance(value, list | tuple):
-            waiting += value
-        elif value is not None and not isinstance(value, bool):
-            found.add(value)
-    return found
+        if isinstance(value, dict | list | tuple):
+            if value:
+                containers.append(value)
+            waiting += value.values() if isinstance(value, dict) else value
+        elif value is not None:
+            leaves.append(value)
+    return containers, leaves

@@ -4,11 +4,13 @@ Source: S0 steps 3 and 5, S3 example 3.
 """
 
 import asyncio
+import json
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from handoff_console.runtime.canonical import canonical_text
 from handoff_console.runtime.context import KeptMessage, kept_message, tool_message, tool_value
 from handoff_console.runtime.contract import Effect, ToolCall
 from handoff_console.runtime.errors import choices
@@ -178,9 +180,9 @@ class Toolbox:
         replayed: bool = False,
     ) -> KeptMessage:
         handoff, tool = use.handoff, use.tool
-        content: Any = {"error": outcome.error} if outcome.error else outcome.value
+        content: Any = {"error": outcome.error} if outcome.error else _as_json(outcome.value)
         if not outcome.error:
-            handoff.gathered[use.step, use.index] = {"tool": tool.name, "result": outcome.value}
+            handoff.gathered[use.step, use.index] = {"tool": tool.name, "result": content}
         kept = kept_message(self._recorder, tool_message(use.call["id"], tool.name, content))
         self._recorder.emit(
             handoff.scope,
@@ -266,6 +268,11 @@ class Toolbox:
         within = self._recorder.hash_of([*act, scope.path, scope.attempt])
         self._acts[within] += 1
         return self._recorder.hash_of([*act, self._acts[within]])
+
+
+def _as_json(value: Any) -> Any:
+    """Return what a tool returned as others will see it: a set or an object is none of theirs."""
+    return value if isinstance(value, str) else json.loads(canonical_text(value))
 
 
 def _denied(handoff: OpenHandoff, call: ToolCall, tool: Tool | None) -> Denial | None:
