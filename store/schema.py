@@ -142,7 +142,7 @@ def m004_summary(db: sqlite3.Connection) -> None:
     """)
     db.execute("""
         create index summary_failed_first
-        on session_summary (severity, started_at_us desc, session desc)
+        on session_summary (severity, started_at_us desc, session desc, outcome)
     """)
     db.execute("""
         create table findings (

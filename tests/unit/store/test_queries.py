@@ -159,6 +159,12 @@ def test_whether_a_session_runs_is_judged_by_its_process(inbox):
         ({"finding": "model_failed"}, {"error"}),
         ({"label": ("intent", "billing")}, {"ok-later"}),
         ({"label": ("intent", "other")}, set()),
+        ({"label": ("line", "7")}, {"ok-later"}),
+        ({"label": ("line", "")}, set()),
+        ({"label": ('x":"', "y")}, set()),
+        ({"agent": ""}, set()),
+        ({"agent": 'triage","billing'}, set()),
+        ({"agent": "\ud800"}, set()),
         ({"since": NINE + timedelta(minutes=6)}, {"waiting", "ok-later"}),
         ({"until": NINE + timedelta(minutes=1)}, {"ok"}),
         ({"since": NINE, "until": NINE}, set()),
@@ -181,6 +187,17 @@ def test_whether_a_session_runs_is_judged_by_its_process(inbox):
 )  # fmt: skip
 def test_sessions_can_be_filtered(inbox, asked, names):
     assert found(inbox, **asked) == names
+
+
+@pytest.mark.parametrize("spoiled", ["", "\ud800"])
+def test_names_in_any_script_can_be_filtered_by(tmp_path, spoiled):
+    metadata = {"ämter": "Müller \U0001f600", "other": spoiled}
+    log = started(event_logs.charged_twice(), metadata=metadata)
+    with open_sink(tmp_path / "handoff.db", create=True) as sink:
+        event_logs.write(sink, "s", log)
+
+        assert found(sink.db, label=("ämter", "Müller \U0001f600")) == {"s"}
+        assert found(sink.db, label=("ämter", "Müller")) == set()
 
 
 def test_outcomes_are_counted_the_worst_first(inbox):
