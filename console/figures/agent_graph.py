@@ -22,8 +22,12 @@ def agent_graph_dot(shown: AgentGraph, *, dark: bool, selected: str | None = Non
     ink = "#E6E8EB" if dark else "#31333F"
     graph = graphviz.Digraph("agents")
     graph.attr(rankdir="LR", bgcolor="transparent", nodesep="0.3", ranksep="0.45", pad="0.05")
-    graph.attr("node", shape="box", style="rounded", fontname=_FONT, fontsize="14", fontcolor=ink)
-    graph.attr("node", margin="0.12,0.06")
+    graph.attr(
+        "node", shape="box", style="rounded,filled", fontname=_FONT, fontsize="14", fontcolor=ink
+    )
+    # Without a filling only the frame and the letters could be clicked.
+    page = theme.DARK_BACKGROUND if dark else theme.LIGHT_BACKGROUND
+    graph.attr("node", margin="0.12,0.06", fillcolor=page)
     graph.attr("edge", fontname=_FONT, fontsize="12", fontcolor=ink, arrowsize="0.7")
     for node in shown.nodes:
         _add_node(graph, node, dark=dark, selected=node.key == selected)

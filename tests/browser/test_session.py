@@ -37,7 +37,7 @@ def test_a_click_in_the_tree_shows_that_handoff_and_names_it_in_the_address(page
 
     page.get_by_role("treeitem", name="Look up PAY-118").click()
 
-    expect(page.get_by_text("billing calls ledger")).to_be_visible()
+    expect(page.get_by_text("billing calls ledger", exact=True)).to_be_visible()
     expect(page).to_have_url(re.compile("handoff=h4"))
 
 
