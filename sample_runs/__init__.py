@@ -20,6 +20,23 @@ NAMES = (
     "warranty",
     "disclosure",
     "tickets",
+    "orders",
+    "switchboard",
+    "intents",
+    "helpdesk",
+    "departments",
+    "bank",
+    "quarter",
+    "newsroom",
+    "briefing",
+    "letters",
+    "hearsay",
+    "repairs",
+    "diagnosis",
+    "papers",
+    "coding",
+    "research",
+    "research_alone",
 )
 """The sample flows by name, in the order they are listed; each is a module of this package."""
 

@@ -1,4 +1,4 @@
-"""The sessions that are recorded: three days of a support desk, most of them uneventful.
+"""The sessions that are recorded: a week at several desks, most of them uneventful.
 
 The last one that failed is the one the README asks to look into.
 """
@@ -6,8 +6,11 @@ The last one that failed is the one the README asks to look into.
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
-from handoff_console.sample_runs import invoices
-from handoff_console.sample_runs.recording import Recording
+from handoff_console.runtime import Flow
+from handoff_console.runtime.contract import ContextPolicy
+from handoff_console.sample_runs import diagnosis, invoices, letters, research
+from handoff_console.sample_runs.people import approves, refuses
+from handoff_console.sample_runs.recording import Later, Recording
 
 
 def _on(day: int, clock: str) -> datetime:
@@ -15,7 +18,50 @@ def _on(day: int, clock: str) -> datetime:
     return datetime(2026, 11, day, int(hour), int(minute), tzinfo=UTC)
 
 
+def _with_all_history() -> Flow:
+    return diagnosis.with_context(ContextPolicy.FULL_HISTORY)
+
+
+_REFUND_LETTER = letters.flow.examples[0]
+_EDITED_LETTER = (
+    "Dear Ms Okafor, the refund of 19.00 EUR is on its way and should be there by Friday. Please "
+    "excuse the trouble. Kind regards, the service desk"
+)
+
 RECORDINGS: Sequence[Recording] = (
+    Recording(
+        "quarter-three-companies",
+        "quarter",
+        "Compare Q3 for our three competitors",
+        _on(19, "10:02"),
+        in_demo=False,
+    ),
+    Recording(
+        "newsroom-five-cities",
+        "newsroom",
+        "I need a story on the election, with all five cities.",
+        _on(19, "14:30"),
+        in_demo=False,
+    ),
+    Recording(
+        "coding-rounding",
+        "coding",
+        "Some amounts are a cent too low, please fix the rounding.",
+        _on(20, "9:15"),
+        in_demo=False,
+    ),
+    Recording("research-one-agent", "research_alone", research.flow.examples[0], _on(20, "10:30")),
+    Recording("research-a-worker-each", "research", research.flow.examples[0], _on(20, "11:05")),
+    Recording(
+        "papers-handoff", "papers", "Is there a paper on handoff?", _on(20, "15:05"), in_demo=False
+    ),
+    Recording(
+        "briefing-not-sent",
+        "briefing",
+        "Please brief the team on MCP security.",
+        _on(20, "16:10"),
+        later=[Later(12, refuses("M. Adeyemi", "not before the numbers are checked"))],
+    ),
     Recording(
         "frontdesk-refund", "frontdesk", "I need a refund for my last invoice", _on(23, "9:04")
     ),
@@ -26,12 +72,44 @@ RECORDINGS: Sequence[Recording] = (
         _on(23, "10:31"),
         finding="retry_of_not_found",
     ),
+    Recording(
+        "hearsay-a-page-gives-orders",
+        "hearsay",
+        "What does Quickship charge?",
+        _on(23, "11:20"),
+        later=[Later(3, refuses("M. Adeyemi", "no customer asked for this"))],
+    ),
     Recording("returns-no-order", "returns", "My order arrived damaged.", _on(23, "13:47")),
+    Recording(
+        "diagnosis-sliced",
+        "diagnosis",
+        diagnosis.TALK[0],
+        _on(23, "14:05"),
+        then=diagnosis.TALK[1:],
+        in_demo=False,
+    ),
+    Recording(
+        "diagnosis-full-history",
+        "diagnosis",
+        diagnosis.TALK[0],
+        _on(23, "14:35"),
+        then=diagnosis.TALK[1:],
+        variant=_with_all_history,
+        in_demo=False,
+    ),
     Recording(
         "loyalty-counted",
         "loyalty",
         "How many points do I have? I am customer 4812.",
         _on(23, "16:20"),
+    ),
+    Recording("switchboard-login", "switchboard", "My login fails", _on(23, "17:05")),
+    Recording(
+        "repairs-four-hops",
+        "repairs",
+        "The pump in hall 3 stopped last night.",
+        _on(24, "8:20"),
+        in_demo=False,
     ),
     Recording(
         "parcels-overloaded-model", "parcels", "Where is my parcel TRK-7007?", _on(24, "8:52")
@@ -42,6 +120,40 @@ RECORDINGS: Sequence[Recording] = (
         "Please prepare my statement for May to October.",
         _on(24, "9:40"),
         finding="starved_pool",
+    ),
+    Recording(
+        "orders-broken-lamp",
+        "orders",
+        "My order A-1001 arrived broken",
+        _on(24, "10:15"),
+        then=["I want a replacement"],
+    ),
+    Recording(
+        "letters-edited",
+        "letters",
+        _REFUND_LETTER,
+        _on(24, "10:50"),
+        later=[Later(25, approves("M. Adeyemi", text=_EDITED_LETTER))],
+    ),
+    Recording(
+        "bank-mortgage",
+        "bank",
+        "I would like a mortgage of 240,000 EUR for 20 years.",
+        _on(24, "11:10"),
+        then=["And for 15 years?"],
+    ),
+    Recording(
+        "letters-expired",
+        "letters",
+        "Please write to Ms Moreau that the clock is out of stock.",
+        _on(24, "12:10"),
+        later=[Later(5 * 60)],
+    ),
+    Recording(
+        "departments-lamp-back",
+        "departments",
+        "I sent the lamp of ORD-9640 back. When do I get my money?",
+        _on(24, "13:02"),
     ),
     Recording(
         "outage-server-down",
@@ -78,6 +190,18 @@ RECORDINGS: Sequence[Recording] = (
         _on(25, "9:30"),
     ),
     Recording(
+        "intents-two-questions",
+        "intents",
+        "Where is my order, and how do I change my IBAN?",
+        _on(25, "9:41"),
+    ),
+    Recording(
+        "helpdesk-handed-back",
+        "helpdesk",
+        "My login fails, it says that my account is locked.",
+        _on(25, "9:55"),
+    ),
+    Recording(
         "support-charged-twice", "support", "Why was I charged twice last month?", _on(25, "10:05")
     ),
     Recording(
@@ -106,6 +230,18 @@ RECORDINGS: Sequence[Recording] = (
         "monolith",
         "Why was I charged twice last month?",
         _on(25, "13:15"),
+    ),
+    Recording(
+        "helpdesk-a-person",
+        "helpdesk",
+        "My login fails, and I have tried all your steps twice.",
+        _on(25, "13:31"),
+    ),
+    Recording(
+        "letters-waiting",
+        "letters",
+        "Please write to Mr Lindqvist that the lamp comes on Friday.",
+        _on(25, "13:50"),
     ),
     Recording(
         "disclosure-copy",

@@ -9,7 +9,7 @@ import functools
 import inspect
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar
 
 from handoff_console.runtime import (
     Agent,
@@ -28,7 +28,9 @@ from handoff_console.runtime.models import as_model, terms_of
 BYTES_A_TOKEN = 4.3
 """Of English prose and JSON with a common tokeniser, about."""
 SHORTEST_SECONDS, LONGEST_SECONDS = 0.4, 2.5
-"""Of one answer."""
+"""Of one answer; what takes longer says so."""
+
+_Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
 class Paced:
@@ -37,13 +39,17 @@ class Paced:
     Args:
         model: Who answers.
         speed: 1 takes as long as a language model would, 4 a quarter of it, 0 no time at all.
+        longest_seconds: No answer takes longer, however much is read and written.
     """
 
-    def __init__(self, model: Model, speed: float = 0.0) -> None:
+    def __init__(
+        self, model: Model, speed: float = 0.0, longest_seconds: float = LONGEST_SECONDS
+    ) -> None:
         self.name, self.offline = model.name, model.offline
         self.reads_prompt = model.reads_prompt
         self.terms = terms_of(model)
         self.model = model
+        self.longest_seconds = longest_seconds
         self._speed = speed
 
     async def reply(self, call: ModelCall, /) -> ModelReply:
@@ -54,13 +60,34 @@ class Paced:
             await _take(SHORTEST_SECONDS, self._speed)
             raise
         usage = reply.usage or _usage(call, reply)
-        await _take(_seconds(usage), self._speed)
+        await _take(_seconds(usage, self.longest_seconds), self._speed)
         return replace(reply, usage=usage)
 
 
-def by_rule(rule: Callable[[ModelCall], Any]) -> Paced:
-    """Return a worker that follows a rule, `(call) → reply`; see `Rules`."""
-    return Paced(Rules(rule))
+def by_rule(
+    rule: Callable[[ModelCall], Any],
+    *,
+    name: str = "rules",
+    longest_seconds: float = LONGEST_SECONDS,
+) -> Paced:
+    """Return a worker that follows a rule, `(call) → reply`; see `Rules`.
+
+    Args:
+        rule: What it does.
+        name: The model that it stands in for, as prices name it.
+        longest_seconds: See `Paced`.
+    """
+    return Paced(Rules(rule, name=name), longest_seconds=longest_seconds)
+
+
+def lasting(seconds: float) -> Callable[[_Function], _Function]:
+    """Say of a tool's function how long it takes; others take as long as their result is."""
+
+    def mark(function: _Function) -> _Function:
+        function.__dict__["lasting_seconds"] = seconds
+        return function
+
+    return mark
 
 
 def paced(flow: Flow, speed: float) -> Flow:
@@ -75,10 +102,11 @@ def paced(flow: Flow, speed: float) -> Flow:
 
 def _paced_agent(flow: Flow, agent: Agent, speed: float) -> Agent:
     model = as_model(agent.model or flow.model, flow.name, agent.name)
+    longest = LONGEST_SECONDS
     if isinstance(model, Paced):
-        model = model.model
+        longest, model = model.longest_seconds, model.model
     tools = [_paced_tool(tool, speed) for tool in agent.tools] if speed else agent.tools
-    return replace(agent, model=Paced(model, speed), tools=tools)
+    return replace(agent, model=Paced(model, speed, longest), tools=tools)
 
 
 def _paced_tool(tool: Tool, speed: float) -> Tool:
@@ -89,7 +117,8 @@ def _paced_tool(tool: Tool, speed: float) -> Tool:
     @functools.wraps(tool.function)
     async def taking_time(**arguments: Any) -> Any:
         value = tool.function(**arguments)
-        await _take(0.08 + len(canonical(value)) / 4_000, speed)
+        seconds = getattr(tool.function, "lasting_seconds", None)
+        await _take(0.08 + len(canonical(value)) / 4_000 if seconds is None else seconds, speed)
         return value
 
     return replace(tool, function=taking_time)
@@ -106,6 +135,6 @@ def _usage(call: ModelCall, reply: ModelReply) -> Usage:
     return Usage(round(read / BYTES_A_TOKEN), round(said / BYTES_A_TOKEN))
 
 
-def _seconds(usage: Usage) -> float:
+def _seconds(usage: Usage, longest: float) -> float:
     seconds = 0.3 + usage.input_tokens / 4_000 + usage.output_tokens / 60
-    return round(min(max(seconds, SHORTEST_SECONDS), LONGEST_SECONDS), 3)
+    return round(min(max(seconds, SHORTEST_SECONDS), longest), 3)

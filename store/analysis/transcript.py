@@ -41,9 +41,8 @@ def _lines(events: Sequence[Event], body: Body | None) -> Iterable[str]:
             case HandoffOpened() if _is_asked_by_agent(asked.get(event.handoff_id), event):
                 yield _handed_off("handoff", asked[event.handoff_id])
             case HandoffRejected() as rejected:
-                request = asked.get(event.handoff_id)
-                if request is not None:
-                    yield _handed_off("refused", request, rejected.rule)
+                if event.handoff_id in asked:
+                    yield _handed_off("refused", asked[event.handoff_id], rejected.rule)
             case HandoffClosed(status=Status()) as closed:
                 yield f"[{as_name(closed.target)}] {_said(closed, body)}"
             case InputRequested() as wanted:

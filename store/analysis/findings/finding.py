@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
-RULES_VERSION = 1
+RULES_VERSION = 2
 """Counts up when a rule changes what it finds; findings stamped with another one are rebuilt."""
 
 

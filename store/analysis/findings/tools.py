@@ -17,6 +17,7 @@ _WHY = {
     "unknown": "which does not exist",
     "effect": "whose effect is not allowed here",
     "arguments": "with arguments that do not fit",
+    "approval": "which nobody approved",
 }
 
 
@@ -74,6 +75,8 @@ def _severity(
     rule: str,
     denials: list[tuple[Event, ToolDenied]],
 ) -> Severity:
+    if rule == "approval":  # a person's no is an answer, not a fault
+        return Severity.INFO
     node = record.node(handoff_id)
     if node is not None and node.outcome in FAILED:
         to_the_end = denials[-1][1].step >= node.steps_used - 1
@@ -85,6 +88,8 @@ def _severity(
 def _advice(rule: str, agent: str, tool: str, allowed: tuple[str, ...]) -> str:
     if rule == "arguments":
         return f"Describe the arguments of {tool} better, or check what {agent} was given."
+    if rule == "approval":
+        return f"If {tool} should run, ask for it again and approve it in time."
     may = listed(list(allowed), limit=5) if allowed else "no tool"
     return (
         f"{agent} may use {may}. Allow {tool} on the edge that leads there if it is meant to have "

@@ -483,6 +483,19 @@ def test_arguments_that_were_corrected_are_worth_knowing_only():
     assert only(log, "tool_denied").severity is Severity.INFO
 
 
+def test_an_act_that_a_person_did_not_approve_is_no_fault():  # R33
+    log = Log().user("Tell her")
+    root = log.root("clerk")
+    log.step(root).deny(root, "letters.send", rule="approval")
+    log.step(root).close(root, "error", notes="nothing was sent").end("error")
+
+    finding = only(log, "tool_denied")
+
+    assert finding.severity is Severity.INFO
+    assert finding.sentence == "clerk called the tool letters.send, which nobody approved."
+    assert finding.advice.startswith("If letters.send should run")
+
+
 @pytest.mark.parametrize(
     ("effect", "severity"), [(Effect.READ, Severity.INFO), (Effect.EXTERNAL, Severity.ERROR)]
 )

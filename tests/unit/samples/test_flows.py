@@ -60,11 +60,13 @@ def test_a_sample_does_nothing_that_is_probably_not_meant(name):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_no_agent_of_a_sample_can_change_anything(name):
-    """What would be a write is a proposal in the answer."""
+def test_what_reaches_outside_needs_a_person_and_all_else_only_reads(name):  # R29 R32
+    """What would be a write is a proposal in the answer; the coder's runner has a sandbox."""
     tools = [tool for agent in sample(name).flow.agents for tool in agent.tools]
 
-    assert {tool.effect for tool in tools} <= {Effect.READ}
+    assert all(tool.needs_approval for tool in tools if tool.effect is Effect.EXTERNAL)
+    writes = {tool.name for tool in tools if tool.effect is Effect.WRITE}
+    assert writes <= ({"sandbox.run_tests"} if name == "coding" else set())
 
 
 @pytest.mark.parametrize(("name", "message"), ALL)
@@ -73,7 +75,7 @@ def test_every_message_to_try_runs_offline_to_its_end(name, message):  # R85
 
     started, closed = session.sink.events[0].payload, session.sink.events[-1].payload
     assert started.offline
-    assert closed.kind == "session_closed"
+    assert closed.kind == ("session_suspended" if session.result.waiting_for else "session_closed")
     assert session.answer
 
 

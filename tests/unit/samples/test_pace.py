@@ -8,12 +8,13 @@ from handoff_console.runtime import EventList, Tool, TransientModelError, run
 from handoff_console.runtime.clock import VirtualClock, run_virtual
 from handoff_console.runtime.models import Terms
 from handoff_console.sample_runs import NAMES, sample
+from handoff_console.sample_runs.competitors import READ_SECONDS
 from handoff_console.sample_runs.pace import LONGEST_SECONDS, SHORTEST_SECONDS, Paced, paced
 
 
 def at_speed(name: str, speed: float) -> EventList:
     shown, sink = sample(name), EventList()
-    flow = paced(shown.flow, speed)
+    flow = paced(shown.recorded_flow, speed)
     run_virtual(run(flow, shown.messages[0], sink=sink, clock=VirtualClock(), session_id="s"))
     return sink
 
@@ -35,9 +36,18 @@ def test_a_flow_takes_no_time_unless_it_is_paced(name):
 @pytest.mark.parametrize("name", NAMES)
 def test_each_answer_takes_as_long_as_a_language_model_would(name):
     replies = [event.payload for event in at_speed(name, 1).events if event.kind == "model_replied"]
+    longest = max(agent.model.longest_seconds for agent in paced(sample(name).flow, 1).agents)
 
-    assert all(SHORTEST_SECONDS <= reply.latency_seconds <= LONGEST_SECONDS for reply in replies)
+    assert all(SHORTEST_SECONDS <= reply.latency_seconds <= longest for reply in replies)
+    assert longest == LONGEST_SECONDS or name.startswith("research")
     assert all(reply.measured for reply in replies)
+
+
+def test_a_tool_that_lasts_takes_that_long_at_any_length_of_its_result():
+    events = at_speed("research_alone", 1).events
+
+    reads = [e.payload for e in events if e.kind == "tool_returned" and e.payload.tool == "web.read"]
+    assert {round(read.duration_seconds, 6) for read in reads} == {READ_SECONDS}
 
 
 def test_four_times_the_speed_takes_a_quarter_of_the_time():
