@@ -8,6 +8,8 @@ from handoff_console.console import theme
 from handoff_console.console.viewmodels.agent_graph import AgentEdge, AgentGraph, AgentNode
 from handoff_console.console.viewmodels.text import amount
 
+ROOMY_AGENTS = 6
+"""With more of them each gets one line, so that ten fit on the page without being shrunk."""
 _FONT = "Source Sans, Helvetica, Arial, sans-serif"
 
 
@@ -21,29 +23,33 @@ def agent_graph_dot(shown: AgentGraph, *, dark: bool, selected: str | None = Non
     """
     ink = "#E6E8EB" if dark else "#31333F"
     graph = graphviz.Digraph("agents")
-    graph.attr(rankdir="LR", bgcolor="transparent", nodesep="0.3", ranksep="0.45", pad="0.05")
+    compact = len(shown.nodes) > ROOMY_AGENTS
+    nodesep, ranksep = ("0.1", "0.9") if compact else ("0.3", "0.45")
+    graph.attr(rankdir="LR", bgcolor="transparent", nodesep=nodesep, ranksep=ranksep, pad="0.05")
     graph.attr(
         "node", shape="box", style="rounded,filled", fontname=_FONT, fontsize="14", fontcolor=ink
     )
     # Without a filling only the frame and the letters could be clicked.
     page = theme.DARK_BACKGROUND if dark else theme.LIGHT_BACKGROUND
-    graph.attr("node", margin="0.12,0.06", fillcolor=page)
+    graph.attr("node", margin="0.12,0.05", height="0.3", fillcolor=page)
     graph.attr("edge", fontname=_FONT, fontsize="12", fontcolor=ink, arrowsize="0.7")
     for node in shown.nodes:
-        _add_node(graph, node, dark=dark, selected=node.key == selected)
+        _add_node(graph, node, compact=compact, dark=dark, selected=node.key == selected)
     for edge in shown.edges:
         _add_edge(graph, edge, dark=dark)
     return str(graph.source)
 
 
-def _add_node(graph: graphviz.Digraph, node: AgentNode, *, dark: bool, selected: bool) -> None:
+def _add_node(
+    graph: graphviz.Digraph, node: AgentNode, *, compact: bool, dark: bool, selected: bool
+) -> None:
     look = theme.look(node.worst) if node.worst else None
     lines = [f"{look.glyph} {node.name}" if look else node.name]
     if node.handoffs:
         lines.append(f"{amount(node.tokens)} tokens")
     graph.node(
         node.key,
-        label=_text("\n".join(lines)),
+        label=_text((" · " if compact else "\n").join(lines)),
         tooltip=_text(node.tooltip),
         color=look.color(dark=dark) if look else theme.NEUTRAL,
         penwidth="3" if selected else "1.4",
@@ -60,7 +66,7 @@ def _add_edge(graph: graphviz.Digraph, edge: AgentEdge, *, dark: bool) -> None:
         "refused": {"color": error, "style": "dashed"},
         "repeated": {"color": error},
     }[edge.look]
-    width = 1.2 + min(4.0, math.log2(max(1, edge.uses)))
+    width = 1.2 + min(2.4, 0.6 * math.log2(max(1, edge.uses)))
     graph.edge(
         edge.source,
         edge.target,

@@ -10,7 +10,7 @@ from handoff_console.console.components.graph_click import graph_click, picked_n
 from handoff_console.console.components.session_header import picked_evidence, show_header
 from handoff_console.console.components.stepper import event_stepper, stepped_to, wanted_seq
 from handoff_console.console.components.tree import handoff_tree, selected_in_tree
-from handoff_console.console.figures.agent_graph import agent_graph_dot
+from handoff_console.console.figures.agent_graph import ROOMY_AGENTS, agent_graph_dot
 from handoff_console.console.queries import Record
 from handoff_console.console.viewmodels.text import one_line
 
@@ -18,7 +18,7 @@ OUTSIDE_PX = 425
 """What the page takes beside its header and its card, so that stepping needs no scrolling."""
 TREE_OUTSIDE_PX = 515
 CARD_TITLE_PX = 78
-SMALL_GRAPH_AGENTS = 8
+GRAPH_PX = 350
 LINES = 8
 POOL = "pool"
 """The key of the burn-down's container."""
@@ -151,8 +151,8 @@ def _agents(record: Record) -> None:
         if handoff:
             state.jump_to(state.selected_seq(), handoff)
 
-    small = len(graph.nodes) <= SMALL_GRAPH_AGENTS
-    with st.container(key="agents", height="content" if small else 320, border=False):
+    roomy = len(graph.nodes) <= ROOMY_AGENTS
+    with st.container(key="agents", height="content" if roomy else GRAPH_PX, border=False):
         st.graphviz_chart(dot, alt=graph.summary)
     with st.container(horizontal=True, vertical_alignment="center"):
         st.caption("Grey: allowed. Dashed: refused. Red: a loop. Double frame: starts.")
