@@ -12,12 +12,10 @@ from handoff_console.runtime.canonical import canonical, canonical_text
 from handoff_console.runtime.checks import mistakes
 from handoff_console.runtime.contract import Limits
 from handoff_console.runtime.errors import FlowError
+from handoff_console.runtime.lint import oddities
 from handoff_console.runtime.redaction import Redaction
 
 PERSON = Agent(HUMAN, description="A person.")
-
-MANY_TOOLS = 10
-"""An agent with more tools is probably two agents. Source: S0, "Common mistakes to avoid"."""
 
 
 @dataclass(frozen=True)
@@ -124,20 +122,7 @@ class Flow:
 
     def check(self) -> list[str]:
         """Return what is allowed but probably not meant, a sentence each."""
-        warnings = []
-        for agent in self.agents:
-            if len(agent.tools) > MANY_TOOLS:
-                warnings.append(
-                    f"Agent {agent.name!r} has {len(agent.tools)} tools; with more than "
-                    f"{MANY_TOOLS} it is probably two agents."
-                )
-            warnings += [
-                f"The edge {agent.name!r} → {edge.target!r} has no description, so nothing says "
-                "when to use it."
-                for edge in agent.edges
-                if not (edge.description or self.agent(edge.target).description)
-            ]
-        return warnings
+        return list(oddities(self))
 
     def edge_description(self, edge: Edge) -> str:
         """Return when to use an edge: its own words, or the target's."""

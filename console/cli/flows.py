@@ -9,7 +9,7 @@ from handoff_console.console.cli.places import next_command
 from handoff_console.console.cli.terminal import Terminal, fitted, shown_names, wrapped
 from handoff_console.console.commands.flows import load_flow
 from handoff_console.console.viewmodels.text import amount, as_name, count, one_line, seconds
-from handoff_console.runtime import Agent, Effect, Flow, Limits
+from handoff_console.runtime import Agent, Effect, Flow, Limits, Tool
 from handoff_console.runtime.contract import HandoffKind
 
 
@@ -95,17 +95,22 @@ def _write_agent(flow: Flow, agent: Agent, terminal: Terminal) -> None:
     terminal.line(terminal.styled(as_name(agent.name), "strong"), terminal.styled(start, "dim"))
     if agent.description:
         terminal.paragraph(one_line(agent.description, 300), indent="  ")
+    _write_list("prompt", f"{amount(len(agent.prompt))} characters", terminal)
     if agent.tools:
-        tools = [
-            f"{t.name}{'' if t.effect is Effect.READ else f' ({t.effect})'}" for t in agent.tools
-        ]
-        _write_list("tools", shown_names(tools), terminal)
+        _write_list("tools", shown_names([_tool_text(tool) for tool in agent.tools]), terminal)
     for edge in agent.edges:
         way = "calls" if edge.via is HandoffKind.CALL else "hands off to"
         text = f"{way} {as_name(edge.target)}: {one_line(flow.edge_description(edge), 200)}"
         limits = f" ({_limits_text(flow.limits_of(edge))})" if edge.via is HandoffKind.CALL else ""
         _write_list("→", text + limits, terminal)
     terminal.line()
+
+
+def _tool_text(tool: Tool) -> str:
+    marks = [] if tool.effect is Effect.READ else [str(tool.effect)]
+    marks += ["asks a person"] if tool.needs_approval else []
+    marks += ["untrusted"] if tool.untrusted else []
+    return f"{tool.name} ({', '.join(marks)})" if marks else tool.name
 
 
 def _write_list(name: str, text: str, terminal: Terminal) -> None:
@@ -139,7 +144,9 @@ def _agent_form(flow: Flow, agent: Agent) -> dict[str, Any]:
     return {
         "agent": agent.name,
         "description": agent.description,
+        "prompt_characters": len(agent.prompt),
         "may_write": agent.may_write,
+        "trust": agent.trust,
         "output_schema": agent.output_schema,
         "tools": [{"tool": tool.name, "effect": tool.effect.value} for tool in agent.tools],
         "edges": [

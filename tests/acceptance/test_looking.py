@@ -266,6 +266,17 @@ def test_sample_flows_are_listed_and_described(handoff):
     assert max(map(len, listed.out.splitlines())) <= 80
 
 
+def test_a_flow_shows_what_each_agent_may_do_and_what_is_probably_not_meant(handoff):  # R77
+    letters, monolith = handoff("flows", "letters"), handoff("flows", "monolith")
+
+    assert "  prompt 117 characters\n" in letters.out
+    assert "tools  customers.find, letters.send (external, asks a person)" in letters.out
+    assert "with more than 10 it is probably two agents." in monolith.out
+    form = json.loads(handoff("flows", "monolith", "--json").out)
+    assert form["agents"][0]["prompt_characters"] == 262
+    assert len(form["warnings"]) == 1
+
+
 def test_an_empty_store_says_how_to_get_a_session(handoff, folder):
     from handoff_console.store.db import open_store
 
