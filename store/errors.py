@@ -23,7 +23,9 @@ StoreError (HandoffConsoleError)
 │   ├── SessionUnknown
 │   ├── SessionAmbiguous
 │   ├── SessionExists        the same id with other content
-│   └── SessionRunning       it is being written now
+│   ├── SessionRunning       it is being written now
+│   ├── SessionHeld          another process goes on with it now
+│   └── AlreadySaid          a person decided or answered before
 └── ImportRefused        a file cannot be imported; `line` is where
 ```
 """
@@ -245,6 +247,30 @@ class SessionRunning(SessionError):
         super().__init__(
             f"Session {session_id!r} is running in process {pid}; wait for its end, or end the "
             "process, before you delete it."
+        )
+
+
+class SessionHeld(SessionError):
+    """Another process goes on with the session."""
+
+    def __init__(self, session_id: str, pid: int, host: str = "") -> None:
+        self.session_id, self.pid, self.host = session_id, pid, host
+        where = f" on {host!r}, another machine" if host else ""
+        what = "say --take-over if it is gone" if host else "or end the process"
+        super().__init__(
+            f"Process {pid}{where} goes on with session {session_id!r} now; wait for it, {what}."
+        )
+
+
+class AlreadySaid(SessionError):
+    """A person said something about this before, and it counts once."""
+
+    def __init__(self, session_id: str, subject: str, said_by: str) -> None:
+        self.session_id, self.subject, self.said_by = session_id, subject, said_by
+        by = f" by {said_by}" if said_by else ""
+        super().__init__(
+            f"{subject} of session {session_id!r} was dealt with before{by}, and that counts; go "
+            f"on with `handoff resume {session_id}`."
         )
 
 

@@ -82,14 +82,15 @@ def recorded_process(payload: str | None) -> RecordedProcess | None:
 
 
 def is_interrupted(db: sqlite3.Connection, session_id: str) -> bool:
-    """Say whether a session that is not closed never will be, because its process is gone.
+    """Say whether a session that is not closed was left by its process, which is gone.
 
-    False for a closed one, and for one of another machine: nobody here can tell.
+    False for a closed one, for one that waits for a person (which needs no process), and for one of
+    another machine: nobody here can tell.
 
     Raises:
         SessionUnknown: There is no such session.
     """
-    if reader.is_closed(db, session_id):
+    if reader.last_kind(db, session_id) in _NEEDS_NO_PROCESS:
         return False
     process = process_of(db, session_id)
     return process is not None and process.is_gone
@@ -104,7 +105,10 @@ def alive_process(db: sqlite3.Connection, session_id: str) -> int | None:
     process = process_of(db, session_id)
     if process is None or not process.is_of_this_machine or process.is_gone:
         return None
-    return None if reader.is_closed(db, session_id) else process.pid
+    return None if reader.last_kind(db, session_id) in _NEEDS_NO_PROCESS else process.pid
+
+
+_NEEDS_NO_PROCESS = {"session_closed", "session_suspended"}
 
 
 def state_now(outcome: str, process_payload: str | None, *, imported: bool = False) -> str:

@@ -59,7 +59,8 @@ def delete_sessions(db: sqlite3.Connection, session_ids: Collection[str]) -> Del
             db.execute("delete from events where event >= ? and event < ?", inside)
             db.execute("delete from body_refs where ref >= ? and ref < ?", inside)
             db.execute("update batch_items set session = null where session = ?", (session,))
-            db.execute("delete from commands where session_id = ?", (name,))
+            for table in ("commands", "effects", "leases"):
+                db.execute(f"delete from {table} where session_id = ?", (name,))
             db.execute("delete from session_keys where session = ?", (session,))
         db.executemany("delete from bodies where body = ?", [(body,) for body in orphans])
         if doomed:

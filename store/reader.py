@@ -159,13 +159,22 @@ def is_closed(db: sqlite3.Connection, session_id: str) -> bool:
     Raises:
         SessionUnknown: There is no such session.
     """
+    return last_kind(db, session_id) == "session_closed"
+
+
+def last_kind(db: sqlite3.Connection, session_id: str) -> str:
+    """Return the kind of a session's newest event; empty when it has none.
+
+    Raises:
+        SessionUnknown: There is no such session.
+    """
     session = session_key(db, session_id)
     row = db.execute(
         "select name from events join kinds using (kind) where event > ? << 32"
         " and event < (? + 1) << 32 order by event desc limit 1",
         (session, session),
     ).fetchone()
-    return row is not None and row[0] == "session_closed"
+    return str(row[0]) if row else ""
 
 
 def has_session(db: sqlite3.Connection, session: int) -> bool:

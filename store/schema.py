@@ -230,6 +230,50 @@ def m008_sessions_view(db: sqlite3.Connection) -> None:
     db.execute(f"create view sessions as {SESSIONS_SQL}")
 
 
+def m009_effects(db: sqlite3.Connection) -> None:
+    """A ledger: acts on the world outside by their key, so that none is done twice.
+
+    `state` is `begun`, `done` or `failed`; one that is begun and whose process is gone may or may
+    not have happened. `result` is what came back, redacted, as canonical JSON.
+    """
+    db.execute("""
+        create table effects (
+            key text primary key,
+            session_id text not null,
+            state text not null check (state in ('begun', 'done', 'failed')),
+            result text,
+            begun_at_us integer not null,
+            ended_at_us integer
+        ) strict, without rowid
+    """)
+    db.execute("create index effects_by_session on effects (session_id)")
+
+
+def m010_leases(db: sqlite3.Connection) -> None:
+    """A ledger: which process goes on with a session now; a lease ends with its process."""
+    db.execute("""
+        create table leases (
+            session_id text primary key,
+            token text not null,
+            host text not null,
+            boot text not null,
+            pid integer not null,
+            process_started_us integer not null,
+            taken_at_us integer not null
+        ) strict, without rowid
+    """)
+
+
+def m011_command_subjects(db: sqlite3.Connection) -> None:
+    """The inbox `commands` says what each is about and who sent it; one word a subject."""
+    db.execute("alter table commands add column subject text")
+    db.execute("alter table commands add column sent_by text not null default ''")
+    db.execute("""
+        create unique index one_command_a_subject
+        on commands (session_id, verb, subject) where subject is not null
+    """)
+
+
 MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (
     m001_meta,
     m002_events,
@@ -239,6 +283,9 @@ MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (
     m006_commands,
     m007_handoffs_view,
     m008_sessions_view,
+    m009_effects,
+    m010_leases,
+    m011_command_subjects,
 )
 
 VERSION = len(MIGRATIONS)

@@ -6,12 +6,15 @@ import pytest
 from support import event_logs
 
 from handoff_console.runtime.process import this_process
+from handoff_console.runtime.redaction import Redaction
 from handoff_console.store import queries, reader
 from handoff_console.store.analysis.findings import RULES_VERSION
 from handoff_console.store.commands import append_command, open_commands
 from handoff_console.store.db import open_reader, open_store
+from handoff_console.store.effects import StoreLedger, effects_of
 from handoff_console.store.errors import SessionRunning, SessionUnknown
 from handoff_console.store.integrity import problems
+from handoff_console.store.leases import holder
 from handoff_console.store.maintenance import delete_sessions, outdated_lines, rebuild
 from handoff_console.store.session_filter import SessionFilter
 from handoff_console.store.writer import open_sink
@@ -82,10 +85,14 @@ def test_everything_that_hangs_on_a_session_goes_with_it(store):
     store.execute("insert into batches values (1, 'in.jsonl', 'f', 0, null)")
     store.execute("insert into batch_items values (1, 7, 1, '')")
     append_command(store, "s-secret", "approve", {"who": MARKER})
+    StoreLedger(store, Redaction()).begin("k1", "s-secret")
+    store.execute("insert into leases values ('s-secret', 't', 'elsewhere', 'b', 7, 0, 0)")
     delete_sessions(store, ["s-secret", "s-failed"])
 
     assert store.execute("select * from batch_items").fetchall() == [(1, 7, None, "")]
     assert open_commands(store, "s-secret") == []
+    assert effects_of(store, "s-secret") == []
+    assert holder(store, "s-secret") is None
     assert store.execute("select count(*) from findings").fetchone() == (0,)
     assert store.execute("select count(*) from session_summary").fetchone() == (1,)
 

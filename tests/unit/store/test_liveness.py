@@ -5,7 +5,7 @@ import sys
 import pytest
 from support import event_logs
 
-from handoff_console.runtime.events import SessionResumed
+from handoff_console.runtime.events import SessionResumed, SessionSuspended
 from handoff_console.runtime.process import this_process
 from handoff_console.store import liveness
 from handoff_console.store.errors import SessionUnknown
@@ -88,6 +88,22 @@ def test_a_session_whose_process_is_gone_is_interrupted(sink):
 
     assert is_interrupted(sink.db, "s-1")
     assert alive_process(sink.db, "s-1") is None
+
+
+def test_a_suspended_session_needs_no_process_and_is_run_by_none(sink):
+    log = event_logs.waiting()
+    log.emit(None, SessionResumed(host=HERE.host, boot=HERE.boot, pid=99_999_999))
+    event_logs.write(sink, "s-gone", log)
+    log.emit(None, SessionSuspended(questions=("h1",)))
+    event_logs.write(sink, "s-1", log)
+    here = event_logs.waiting()
+    here.emit(None, SessionResumed(host=HERE.host, boot=HERE.boot, pid=os.getpid()))
+    here.emit(None, SessionSuspended(questions=("h1",)))
+    event_logs.write(sink, "s-2", here)
+
+    assert is_interrupted(sink.db, "s-gone")
+    assert not is_interrupted(sink.db, "s-1")
+    assert alive_process(sink.db, "s-2") is None
 
 
 def test_a_closed_session_is_neither(sink):
