@@ -1,7 +1,8 @@
-"""Our row of the peers benchmark: the same five sessions, with everything recorded that a re-run needs.
+"""Our row of the peers benchmark: the same five sessions, with all recorded that a re-run needs.
 
-Run by that benchmark (`run_peers.py --peer tests/benchmarks/peer_handoff.py --python …`), whose folder
-is then on the path. Every limit stays in force, raised only where a workload goes beyond the default.
+Run by that benchmark (`run_peers.py --peer tests/benchmarks/peer_handoff.py --python …`), whose
+folder is then on the path. Every limit stays in force, raised only where a workload goes beyond the
+default.
 """
 
 import asyncio

@@ -10,13 +10,13 @@ from handoff_console.console.viewmodels.handoff_card import handoff_card
 from handoff_console.console.viewmodels.seen import context_view
 from handoff_console.console.viewmodels.stepper import StepGuide
 from handoff_console.console.viewmodels.tree import tree_rows
+from handoff_console.runtime.agents import Agent, Edge
 from handoff_console.runtime.contract import Limits
 from handoff_console.runtime.events import EventList
-from handoff_console.runtime.agents import Agent, Edge
 from handoff_console.runtime.flow import Flow
-from handoff_console.runtime.tool import Tool
 from handoff_console.runtime.models import Scripted, answer, delegate, hand_over, say, together, use
 from handoff_console.runtime.session import run
+from handoff_console.runtime.tool import Tool
 from handoff_console.store.analysis.budget import ledgers
 from handoff_console.store.analysis.findings import judgement
 from handoff_console.store.analysis.tree import handoff_tree
