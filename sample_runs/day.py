@@ -98,6 +98,15 @@ RECORDINGS: Sequence[Recording] = (
         in_demo=False,
     ),
     Recording(
+        "diagnosis-one-agent",
+        "diagnosis",
+        diagnosis.TALK[0],
+        _on(23, "15:05"),
+        then=diagnosis.TALK[1:],
+        variant=diagnosis.one_agent,
+        in_demo=False,
+    ),
+    Recording(
         "loyalty-counted",
         "loyalty",
         "How many points do I have? I am customer 4812.",

@@ -1,8 +1,8 @@
-"""A long talk, then a hand-over to an engineer with much to do: once sliced, once with everything.
+"""A long talk, then a hand-over to an engineer with much to do: sliced, with everything, or not.
 
-The sliced receiver gets the payload and the last turns, the other one the whole talk, and reads it
-again in every step. Source: S2, "Context and State Management During the Handoff" and "Token
-Economics and Latency".
+The sliced receiver gets the payload and the last turns; the other one gets the whole talk and reads
+it again in every step. One agent that does it all saves the hand-over and reads the talk as often.
+Source: S2, "Context and State Management During the Handoff" and "Token Economics and Latency".
 """
 
 import re
@@ -92,12 +92,21 @@ def triage(call: ModelCall) -> ModelReply | None:
 
 def engineer(call: ModelCall) -> ModelReply:
     """Read the log page by page and name what takes long."""
+    return _read_on(call, call.inputs["report"])
+
+
+def triage_alone(call: ModelCall) -> ModelReply | None:
+    """Ask until it is known what is slow, then read the log as well."""
+    return _read_on(call, REPORT) if REPORT in call.text else triage(call)
+
+
+def _read_on(call: ModelCall, report: str) -> ModelReply:
     if error := first_error(call):
         return answer("error", f"I could not read the log: {error}")
     pages = values_of(call, "logs.page")
     if not pages or pages[-1]["next_page"]:
         number = pages[-1]["next_page"] if pages else 1
-        return use("logs.page", report=call.inputs["report"], page=number)
+        return use("logs.page", report=report, page=number)
     scans = [page["line"] for page in pages if "no index" in page["line"]]
     return say(
         f"{len(scans)} of 14 queries read the whole table orders because no index is used: "
@@ -115,6 +124,19 @@ def with_context(policy: ContextPolicy) -> Flow:
     )
 
 
+def one_agent() -> Flow:
+    """Return the flow in which triage does everything itself, in one context."""
+    first, second = flow.agents
+    alone = replace(
+        first,
+        prompt=f"{first.prompt} {second.prompt}",
+        tools=second.tools,
+        edges=(),
+        model=by_rule(triage_alone),
+    )
+    return flow.changed(agents=[alone])
+
+
 flow = Flow(
     "diagnosis",
     description=(
@@ -125,8 +147,8 @@ flow = Flow(
     agents=[
         Agent(
             "triage",
-            "You find out what is slow: which report, since when, what was tried. Then hand over "
-            "to the engineer with the values that are needed.",
+            "You find out what is slow: which report, since when, what was tried. Then pass the "
+            "values on that are needed.",
             edges=[
                 Edge.transfer(
                     "engineer",

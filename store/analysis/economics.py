@@ -4,7 +4,7 @@ Source: S4, "A research assistant that went parallel"; S2, "Token Economics and 
 """
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from itertools import accumulate
 from typing import NamedTuple
 
@@ -47,11 +47,11 @@ class TransferCost(NamedTuple):
     source: str
     target: str
     asking_tokens: int
-    """Output of the reply that asked for it: the payload has to be written."""
+    """Of the model call that asked for it: without the transfer it could have done a step."""
     first_prompt_tokens: int
     """Input of the receiver's first call: what came along has to be read."""
     tokens_by_step: tuple[int, ...]
-    """The receiver's tokens after each of its steps, those of asking included."""
+    """The tokens after each of the receiver's steps, those of asking included."""
 
     @property
     def overhead_tokens(self) -> int:
@@ -93,38 +93,48 @@ def transfer_costs(events: Iterable[Event]) -> tuple[TransferCost, ...]:
 
     A reply that asks for several at once is counted for each of them.
     """
-    replied: dict[tuple[str | None, int], ModelReplied] = {}
-    steps: dict[str | None, list[int]] = defaultdict(list)
+    steps: dict[str | None, dict[int, int]] = defaultdict(lambda: defaultdict(int))
     first: dict[str | None, int] = {}
     asked: list[tuple[str, HandoffRequested]] = []
     for event in events:
         match event.payload:
             case ModelReplied() as reply:
-                replied[event.handoff_id, reply.step] = reply
-                steps[event.handoff_id].append(reply.input_tokens + reply.output_tokens)
+                steps[event.handoff_id][reply.step] += reply.input_tokens + reply.output_tokens
                 first.setdefault(event.handoff_id, reply.input_tokens)
             case HandoffRequested(via=HandoffKind.TRANSFER) as request if event.handoff_id:
                 asked.append((event.handoff_id, request))
-    costs = []
-    for handoff_id, request in asked:
-        reply_of = replied.get((request.continues, request.step))
-        if handoff_id in first:
-            asking = reply_of.output_tokens if reply_of else 0
-            spent = tuple(accumulate(steps[handoff_id], initial=asking))[1:]
-            costs.append(
-                TransferCost(
-                    handoff_id, request.source, request.target, asking, first[handoff_id], spent
-                )
-            )
-    return tuple(costs)
+    return tuple(
+        TransferCost(
+            handoff_id,
+            request.source,
+            request.target,
+            asking := steps[request.continues][request.step],
+            first[handoff_id],
+            tuple(accumulate(steps[handoff_id].values(), initial=asking))[1:],
+        )
+        for handoff_id, request in asked
+        if handoff_id in first
+    )
 
 
-def pays_off_at(lean: TransferCost, other: TransferCost) -> int | None:
-    """Return the first step of the receiver after which `lean` has cost less; None: it never has.
+def tokens_by_step(events: Iterable[Event], handoff_id: str) -> tuple[int, ...]:
+    """Return what a handoff's own model calls had used after each of its steps."""
+    steps: dict[int, int] = defaultdict(int)
+    for event in events:
+        if event.handoff_id == handoff_id and isinstance(event.payload, ModelReplied):
+            reply = event.payload
+            steps[reply.step] += reply.input_tokens + reply.output_tokens
+    return tuple(accumulate(steps.values()))
 
-    Steps that only one of them has are not compared.
+
+def pays_off_at(lean: Sequence[int], other: Sequence[int]) -> int | None:
+    """Return the first step after which `lean` has used fewer tokens; None: it never has.
+
+    Args:
+        lean: Tokens after each step, what came before them included.
+        other: The same of another way to do it; steps that only one of them has do not count.
     """
-    pairs = zip(lean.tokens_by_step, other.tokens_by_step, strict=False)
+    pairs = zip(lean, other, strict=False)
     return next((step for step, (mine, its) in enumerate(pairs, 1) if mine < its), None)
 
 

@@ -8,6 +8,9 @@ from typing import TypeAlias
 
 from handoff_console.runtime.contract import HandoffKind, State, Status
 
+RUNTIME = "runtime"
+"""Who asks for the hop that merges the branches of a fork."""
+
 Outcome: TypeAlias = Status | State
 """How a handoff or a session ended, or what it is while it has no result."""
 
@@ -99,11 +102,26 @@ class HandoffTree:
         return {node.follows: node.handoff_id for node in self.nodes if node.follows}
 
     def last_of_chain(self, handoff_id: str) -> HandoffNode:
-        """Return the handoff that answers for this one: past its transfers and its retry."""
+        """Return the handoff that answers for this one: past its transfers and its retry.
+
+        Past a fork it is the one that merges the branches; the first branch where none does.
+        """
         node, seen = self.by_id[handoff_id], {handoff_id}
-        while after := node.transferred_to or self._retries.get(node.handoff_id):
+        while after := self._after(node):
             if after in seen or after not in self.by_id:
                 break
             seen.add(after)
             node = self.by_id[after]
         return node
+
+    def _after(self, node: HandoffNode) -> str | None:
+        merging = self._merging.get(node.handoff_id)
+        return merging or node.transferred_to or self._retries.get(node.handoff_id)
+
+    @cached_property
+    def _merging(self) -> Mapping[str, str]:
+        return {
+            node.continues: node.handoff_id
+            for node in self.nodes
+            if node.continues and node.source == RUNTIME
+        }

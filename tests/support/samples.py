@@ -4,8 +4,18 @@ import asyncio
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from handoff_console.runtime import Event, EventList, Flow, HandoffRequest, SessionResult, run
+from handoff_console.runtime import (
+    Event,
+    EventList,
+    Flow,
+    HandoffRequest,
+    Session,
+    SessionResult,
+    run,
+)
 from handoff_console.sample_runs import sample
+from handoff_console.sample_runs.day import RECORDINGS
+from handoff_console.sample_runs.recording import record
 from handoff_console.store.analysis.findings import Finding, findings
 from handoff_console.store.analysis.transcript import transcript
 
@@ -32,6 +42,18 @@ class Ran(NamedTuple):
     def findings(self) -> tuple[Finding, ...]:
         return findings(self.sink.events, self.sink.body)
 
+    def read_by(self, agent: str) -> list[list[dict[str, Any]]]:
+        """The messages that an agent's model read, a list for each of its calls, in order."""
+        agents = {e.handoff_id: e.payload.target for e in self.events("handoff_opened")}
+        calls = [e for e in self.events("model_called") if agents[e.handoff_id] == agent]
+        return [self._chain(call.payload.context) for call in calls]
+
+    def _chain(self, digest: str | None) -> list[dict[str, Any]]:
+        if digest is None:
+            return []
+        node = self.sink.body(digest)
+        return self._chain(node["previous"]) + [self.sink.body(m) for m in node["messages"]]
+
     def events(self, kind: str) -> list[Event]:
         return [event for event in self.sink.events if event.kind == kind]
 
@@ -49,10 +71,29 @@ class Ran(NamedTuple):
         return self.result.result.data or {}
 
 
-def ran(flow: str | Flow, asked: str | HandoffRequest) -> Ran:
-    flow = sample(flow).flow if isinstance(flow, str) else flow
+def ran(flow: str | Flow, asked: str | HandoffRequest, **options: Any) -> Ran:
+    flow = sample(flow).recorded_flow if isinstance(flow, str) else flow
     sink = EventList()
-    return Ran(asyncio.run(run(flow, asked, sink=sink)), sink)
+    return Ran(asyncio.run(run(flow, asked, sink=sink, **options)), sink)
+
+
+def talked(flow: str | Flow, *turns: str, **options: Any) -> Ran:
+    """A session of several user turns."""
+    flow = sample(flow).recorded_flow if isinstance(flow, str) else flow
+    sink = EventList()
+
+    async def talk() -> SessionResult:
+        session = Session(flow, sink=sink, **options)
+        result = [await session.say(turn) for turn in turns][-1]
+        session.close()
+        return result
+
+    return Ran(asyncio.run(talk()), sink)
+
+
+def shipped(name: str) -> EventList:
+    """A recorded session by its name, recorded now."""
+    return record(next(recording for recording in RECORDINGS if recording.name == name))
 
 
 def with_edge(name: str, source: str, target: str, **changes: Any) -> Flow:

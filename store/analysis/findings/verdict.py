@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from handoff_console.runtime.agents import HUMAN
 from handoff_console.runtime.contract import HandoffKind, State, Status
 from handoff_console.runtime.events import InputRequested
 from handoff_console.store.analysis.findings.finding import Finding, Severity
@@ -72,7 +73,8 @@ def _unfinished(record: Record, last: HandoffNode) -> Verdict:
     if outcome is State.WAITING:
         asked = [i for e, i in record.of(InputRequested) if e.handoff_id == node.handoff_id]
         question = f": {one_line(asked[-1].question, 120)}" if asked else " for a decision."
-        return Verdict(f"{name} waits{question}", node.handoff_id, None, Severity.WARNING)
+        who = "A person is asked" if node.agent == HUMAN else f"{name} waits"
+        return Verdict(f"{who}{question}", node.handoff_id, None, Severity.WARNING)
     if outcome is State.INTERRUPTED:
         sentence = f"The process went away while {name} was at work{step}."
         return Verdict(sentence, node.handoff_id, None, Severity.ERROR)

@@ -408,7 +408,9 @@ def test_a_pool_for_nobody_makes_an_answer_that_says_so():
     session = ran(flow, "Why was I charged twice last month?")
 
     assert session.status == "error"
-    assert session.answer.startswith("I could not read the payments: limit_reached: 12000 tokens cannot")
+    assert session.answer.startswith(
+        "I could not read the payments: limit_reached: 12000 tokens cannot"
+    )
 
 
 @pytest.mark.parametrize(

@@ -46,7 +46,9 @@ def test_each_answer_takes_as_long_as_a_language_model_would(name):
 def test_a_tool_that_lasts_takes_that_long_at_any_length_of_its_result():
     events = at_speed("research_alone", 1).events
 
-    reads = [e.payload for e in events if e.kind == "tool_returned" and e.payload.tool == "web.read"]
+    reads = [
+        e.payload for e in events if e.kind == "tool_returned" and e.payload.tool == "web.read"
+    ]
     assert {round(read.duration_seconds, 6) for read in reads} == {READ_SECONDS}
 
 
