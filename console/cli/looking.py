@@ -149,7 +149,8 @@ def _write_explanation(
         _write_finding(finding, terminal)
     if explanation.look_first:
         place = explanation.look_first[0]
-        where = f"{place.handoff_id} ({as_name(place.agent)}), " if place.handoff_id else ""
+        who = f" ({as_name(place.agent)})" if place.agent else ""
+        where = f"{place.handoff_id}{who}, " if place.handoff_id else ""
         terminal.line()
         terminal.line(f"Look first at {where}event {place.seq}:")
         command = next_command(arguments, "open", "--session", record.session_id)

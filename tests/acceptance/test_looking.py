@@ -153,6 +153,16 @@ def test_why_names_the_cause_its_evidence_and_where_to_look(handoff):
     assert f"  handoff open --session {FAILED}\n" in out
 
 
+def test_why_of_a_session_that_waits_names_no_agent_to_blame(handoff):
+    handoff("run", "letters", "--message", "Please write to Mr Lindqvist that it comes on Friday.")
+    (session,) = json.loads(handoff("list", "--json").out)
+
+    out = handoff("why", session["session_id"]).out
+
+    assert "clerk waits for a decision." in out
+    assert "Look first at h1, event 14:" in out
+
+
 @pytest.mark.usefixtures("store")
 def test_why_json_has_the_documented_form(handoff):
     form = json.loads(handoff("why", FAILED, "--json").out)
