@@ -30,6 +30,7 @@ NAMES = (
     "newsroom",
     "briefing",
     "letters",
+    "refunds",
     "hearsay",
     "repairs",
     "diagnosis",

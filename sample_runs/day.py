@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 
 from handoff_console.runtime import Flow
 from handoff_console.runtime.contract import ContextPolicy
-from handoff_console.sample_runs import diagnosis, invoices, letters, research
+from handoff_console.sample_runs import diagnosis, invoices, letters, refunds, research
 from handoff_console.sample_runs.people import approves, refuses
 from handoff_console.sample_runs.recording import Later, Recording
 
@@ -212,6 +212,13 @@ RECORDINGS: Sequence[Recording] = (
     ),
     Recording(
         "support-charged-twice", "support", "Why was I charged twice last month?", _on(25, "10:05")
+    ),
+    Recording(
+        "refunds-approved",
+        "refunds",
+        refunds.REQUEST,
+        _on(25, "10:12"),
+        later=[Later(16, approves("M. Adeyemi"))],
     ),
     Recording(
         "support-many-payments",

@@ -15,6 +15,7 @@ _CAUSES_FIRST = (
     "ping_pong", "recursion_refused", "late_tool_result", "output_rejected_twice", "model_failed",
     "tool_denied", "target_not_allowed", "starved_pool", "limit_as_answer", "handoffs_refused",
     "depth_refused", "workers_refused", "limit_reached", "handoff_failed", "retry_of_not_found",
+    "asked_again",
 )  # fmt: skip
 """What explains other findings stands before what is explained by them."""
 

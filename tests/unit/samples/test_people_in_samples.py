@@ -2,12 +2,22 @@
 
 import asyncio
 import json
+from dataclasses import replace
 
 import pytest
 from support.samples import Ran, ran, shipped, talked
 
-from handoff_console.runtime import Decision, EventList, Flow, Recording, resume
-from handoff_console.sample_runs import sample
+from handoff_console.runtime import (
+    Decision,
+    EventList,
+    Flow,
+    Recording,
+    Rules,
+    answer,
+    resume,
+    use,
+)
+from handoff_console.sample_runs import refunds, sample
 from handoff_console.sample_runs.hearsay import INJECTION
 from handoff_console.sample_runs.letters import APPROVAL_SECONDS
 from handoff_console.sample_runs.people import approves, refuses
@@ -120,6 +130,64 @@ def test_nobody_is_written_to_who_is_no_customer():
     )
 
 
+# A refund
+
+
+def test_a_worker_that_asks_for_a_refund_gets_none():  # R31
+    def greedy(call):
+        denied = call.result_of("payments.refund")
+        if denied is None:
+            return use("payments.refund", payment_id="PAY-7302", amount_cents=1_900)
+        return answer("error", denied["error"])
+
+    flow = sample("support").flow
+    agents = [
+        replace(agent, model=Rules(greedy)) if agent.name == "billing" else agent
+        for agent in flow.agents
+    ]
+
+    session = ran(flow.changed(agents=agents), flow.examples[0])
+
+    assert session.status == "error"
+    assert [p.rule for p in payloads(session.sink, "tool_denied")] == ["unknown"]
+    assert payloads(session.sink, "approval_requested") == []
+
+
+def test_the_proposal_of_a_session_is_made_by_another_one_after_a_yes():  # R31 R89
+    proposal = ran("support", sample("support").messages[0]).data()["refund_proposal"]
+    assert {name: proposal[name] for name in refunds.REQUEST.inputs} == refunds.REQUEST.inputs
+
+    waiting = ran("refunds", refunds.REQUEST)
+    (approval,) = waiting.result.waiting_for
+    assert approval.arguments == refunds.REQUEST.inputs
+    assert [p.tool for p in payloads(waiting.sink, "tool_called")] == ["payments.find"]
+
+    done = goes_on("refunds", waiting, decisions=[approves("me")(approval)])
+
+    assert done.answer == "19.00 EUR of PAY-7302 were paid back."
+    assert payloads(done.sink, "tool_called")[-1].idempotency_key
+
+
+def test_a_refund_that_nobody_approves_is_not_made():  # R31
+    session = ran("refunds", sample("refunds").messages[0], ask=refuses("me"))
+
+    assert session.answer.startswith("Nothing was paid back: 'payments.refund' did not run")
+
+
+@pytest.mark.parametrize(
+    ("message", "status", "said"),
+    [
+        ("Please refund 19.00 EUR of PAY-1.", "not_found", "There is no payment PAY-1."),
+        ("Please refund 99.00 EUR of PAY-7302.", "error", "PAY-7302 was only 49.00 EUR."),
+    ],
+)
+def test_a_refund_that_cannot_be_right_is_not_even_asked_for(message, status, said):
+    session = ran("refunds", message)
+
+    assert (session.status, session.answer) == (status, said)
+    assert payloads(session.sink, "approval_requested") == []
+
+
 # A page that gives orders
 
 
@@ -198,10 +266,10 @@ def test_after_a_person_the_next_turn_is_triage_s():  # R46
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize("name", ["letters", "hearsay", "briefing"])
+@pytest.mark.parametrize("name", ["letters", "refunds", "hearsay", "briefing"])
 def test_every_act_that_reaches_outside_belongs_to_one_agent(name):
     flow: Flow = sample(name).flow
 
     owners = [agent for agent in flow.agents if any(t.needs_approval for t in agent.tools)]
     assert len(owners) == 1
-    assert all(tool.approval_seconds < 86_400 for tool in owners[0].tools if tool.needs_approval)
+    assert all(tool.approval_seconds <= 86_400 for tool in owners[0].tools if tool.needs_approval)

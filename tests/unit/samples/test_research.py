@@ -96,9 +96,7 @@ def test_the_answer_is_a_table_with_a_row_and_a_source_for_each(together):  # R9
     assert "Glimmen | Enterprise | 61 | 150 | 3 years | tenders.example/glimmen" in rows
 
 
-def test_side_by_side_the_workers_are_five_times_as_fast_for_four_times_the_tokens(
-    together, alone
-):  # R83 R96
+def test_workers_are_five_times_as_fast_for_four_times_the_tokens(together, alone):  # R83 R96
     many, one = totals(together.events), totals(alone.events)
 
     assert (round(one.seconds / 60), round(many.seconds / 60)) == (24, 5)

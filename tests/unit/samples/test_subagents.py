@@ -27,9 +27,7 @@ def estimates(sink: EventList, agent: str) -> list[int]:
     return [e.payload.estimate_tokens for e in calls if agents[e.handoff_id] == agent]
 
 
-def test_fifty_files_are_read_and_the_coder_grows_by_less_than_a_thousand_tokens(
-    recorded,
-):  # R44 R100
+def test_fifty_files_are_read_and_the_coder_grows_by_under_1000_tokens(recorded):  # R44 R100
     (found,) = closings(recorded, "explorer")
     assert recorded.body(found.result)["data"]["files_read"] == len(FILES) == 50
 
@@ -46,9 +44,7 @@ def test_no_file_s_text_reaches_the_coder():  # R44 R100
     assert "from shop." in str(session.read_by("explorer"))
 
 
-def test_the_reviewer_answers_in_a_fixed_shape_and_its_remark_changes_the_patch(
-    recorded,
-):  # R48 R100
+def test_the_reviewer_answers_in_a_fixed_shape_and_changes_the_patch(recorded):  # R48 R100
     first, second = (recorded.body(end.result)["data"] for end in closings(recorded, "reviewer"))
 
     assert first == {
