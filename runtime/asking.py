@@ -3,13 +3,14 @@
 Source: S0, step 3.
 """
 
+import json
 from collections.abc import Callable, Collection
 from typing import Any, NamedTuple
 from zlib import crc32
 
 from handoff_console.runtime.billing import Bill
 from handoff_console.runtime.budget import Pool
-from handoff_console.runtime.canonical import estimate_tokens
+from handoff_console.runtime.canonical import canonical_text, estimate_tokens
 from handoff_console.runtime.context import KeptMessage, kept_message
 from handoff_console.runtime.contract import Message, Usage
 from handoff_console.runtime.errors import ModelError, ReplayDiverged, TransientModelError
@@ -145,9 +146,10 @@ class Asker:
         if played:
             self._player.step_played(played.at_seconds, played.seconds)
             return as_played(played)
-        if self._player.was_lost(scope, step):
+        was_lost = self._player.was_lost(scope, step)
+        await self._player.go_live(counts=not was_lost)
+        if was_lost:
             raise LostReply
-        await self._player.go_live()
         question = self._question(handoff, room, waiting.first_token)
         said = await by_deadline(handoff.model.reply(question), self.seconds_left(handoff))
         return said if said is LATE else as_reply(said)
@@ -280,7 +282,12 @@ def _as_message(handoff: OpenHandoff, reply: ModelReply) -> Message:
         ids = [call["id"] for call in reply.tool_calls]
         keep = all(ids) and len(set(ids)) == len(ids) and not _are_taken(handoff, ids)
         message["tool_calls"] = [
-            call if keep else {**call, "id": f"{handoff.id}.{handoff.steps}.{index}"}
+            {
+                **call,
+                "id": call["id"] if keep else f"{handoff.id}.{handoff.steps}.{index}",
+                # As they are recorded: a session that is resumed reads them in the same order.
+                "arguments": json.loads(canonical_text(call["arguments"])),
+            }
             for index, call in enumerate(reply.tool_calls)
         ]
     return message

@@ -69,7 +69,8 @@ class Gate:
 
     def call(self, by: OpenHandoff, call: ToolCall, index: int) -> OpenHandoff | Refused:
         """Judge a call."""
-        path = f"{by.scope.path}/{by.steps}.{index}"
+        again = "#2" if by.scope.attempt > 1 else ""  # what a second attempt calls is its own
+        path = f"{by.scope.path}{again}/{by.steps}.{index}"
         scope = self.scope(by.scope, path, parent_id=by.id)
         asking = _Asking(by, call, index, scope, HandoffKind.CALL, read_asked(call))
         return self._judge(asking)

@@ -1,6 +1,7 @@
 """Plays a tape to the engine, and lets it go live only where the tape has nothing left to say."""
 
 import asyncio
+from itertools import chain
 from typing import Any
 
 from handoff_console.runtime.agents import Agent
@@ -63,7 +64,7 @@ class Player:
         self._recorder = recorder
         self._tape = tape or Tape()
         self._live = tape is None
-        self._last_id = last_id(self._tape.handoff_ids.values())
+        self._last_id = last_id(chain.from_iterable(self._tape.handoff_ids.values()))
         self.played = 0
         """Answers taken from the tape so far."""
         self.asked_live = 0
@@ -73,7 +74,7 @@ class Player:
         """Return the id of a handoff: as recorded, or the next one."""
         known = self._tape.handoff_ids.get((path, attempt))
         if known:
-            return known
+            return known.popleft()
         self._last_id += 1
         return f"h{self._last_id}"
 
@@ -169,11 +170,14 @@ class Player:
         if self._live:
             await asyncio.sleep(seconds)
 
-    async def go_live(self) -> None:
+    async def go_live(self, *, counts: bool = True) -> None:
         """Wait until nothing more can be played, then let time run.
 
         Events carry what was true afterwards, so nothing new may be recorded while another branch
         still has recorded answers to come to.
+
+        Args:
+            counts: A model or a tool is really asked then.
         """
         if not self._live:
             idle, seen = 0, self.played
@@ -184,7 +188,7 @@ class Player:
             if not self._live:
                 self._live = True
                 self._recorder.go_live()
-        self.asked_live += 1
+        self.asked_live += counts
 
     def _same(self, scope: Scope, where: str, recorded: str, asked: str) -> None:
         if recorded == asked:

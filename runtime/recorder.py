@@ -40,7 +40,7 @@ class Kept(NamedTuple):
 
     digest: str
     size_bytes: int
-    """Of what was said, before redaction."""
+    """Of what is written: estimates made from it are the same when the session is resumed."""
 
 
 class Timeline:
@@ -133,13 +133,12 @@ class Recorder:
 
     def keep_text(self, text: str) -> Kept:
         """Keep a body whose canonical text is known already."""
-        body = text.encode()
-        size = len(body)
         if self.redaction.may_hold(text):
-            body = self._cleaned(text).encode()
+            text = self._cleaned(text)
+        body = text.encode()
         name = digest(body, self._key)
         self._sink.keep(name, body, self.session_id)
-        return Kept(name, size)
+        return Kept(name, len(body))
 
     def keep_clean(self, body: bytes) -> str:
         """Keep a body that holds nothing anybody said: digests, or what was redacted before."""

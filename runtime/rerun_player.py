@@ -211,11 +211,11 @@ class RerunPlayer(Player):
         else:
             timeline.skip(seconds)
 
-    async def go_live(self) -> None:
+    async def go_live(self, *, counts: bool = True) -> None:
         """Let time run; nothing has to be waited for, since this session's events are its own."""
         self._live = True
         self._recorder.go_live()
-        self.asked_live += 1
+        self.asked_live += counts
 
     def answer(self, handoff_id: str) -> Message | None:
         """Return what a person answered in the recording."""

@@ -101,8 +101,10 @@ class Tape:
     """When approvals were asked for, in seconds since 1970, by approval id."""
     answers: dict[str, Message] = field(default_factory=dict)
     """What people answered, by the handoff that asked."""
-    handoff_ids: dict[tuple[str | None, int], str] = field(default_factory=dict)
-    """By path and attempt."""
+    handoff_ids: dict[tuple[str | None, int], deque[str]] = field(
+        default_factory=lambda: defaultdict(deque)
+    )
+    """By path and attempt, in the order asked: a refused transfer leaves its place to the next."""
     handoffs: dict[tuple[str | None, int], RecordedHandoff] = field(default_factory=dict)
     """By path and attempt, those that closed."""
     requests: dict[tuple[str | None, int], str] = field(default_factory=dict)
@@ -137,7 +139,7 @@ class Tape:
                 typed[event.turn] = said.typed
                 self.messages.append(body(said.message)["content"])
             case HandoffRequested() as request:
-                self.handoff_ids[where] = event.handoff_id or ""
+                self.handoff_ids[where].append(event.handoff_id or "")
                 self.requests[where] = request.request or ""
                 if typed.pop(event.turn, False) and request.request:
                     self.messages[-1] = HandoffRequest.model_validate(body(request.request))
