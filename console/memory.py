@@ -5,6 +5,8 @@ session in memory that takes longer than the click itself: half a second with 5,
 """
 
 import gc
+import importlib
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
@@ -29,8 +31,23 @@ def undisturbed(*, keep: bool) -> Iterator[None]:
             gc.enable()
 
 
+SETTLE_AFTER_SECONDS = 1.0
+"""Until then the first page has been sent; a click that comes sooner loads what it needs itself."""
+
+
 @cache
 def settle() -> None:
-    """Take the libraries, which stay, out of the collector's sight; once a process."""
+    """Load in the background what charts need, then keep the collector away from all libraries.
+
+    Once a process, after its first page: that one waits for none of it.
+    """
+    later = threading.Timer(SETTLE_AFTER_SECONDS, _settle)
+    later.daemon = True
+    later.start()
+
+
+def _settle() -> None:
+    for name in ("pandas", "plotly.tools"):
+        importlib.import_module(name)
     gc.collect()
     gc.freeze()

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import streamlit as st
 
 from handoff_console.console import theme
+from handoff_console.console.components.tree import Outline, outline
 from handoff_console.console.figures.burn_down import burn_down_figure
 from handoff_console.console.memory import undisturbed
 from handoff_console.console.settings import store_path
@@ -102,7 +103,7 @@ class Record:
 
     def prepare(self) -> None:
         """Make now what would be made when it is asked for."""
-        _ = self.tree, self.guide, self.burn_down
+        _ = self.outline, self.guide, self.burn_down
 
     @cached_property
     def tree(self) -> tuple[TreeRow, ...]:
@@ -115,6 +116,11 @@ class Record:
             verdict=judged.verdict,
             total_seconds=self.header.duration_seconds,
         )
+
+    @cached_property
+    def outline(self) -> Outline:
+        """The same rows as they go to the page."""
+        return outline(self.tree)
 
     @cached_property
     def guide(self) -> StepGuide:
@@ -262,15 +268,13 @@ def facets() -> Facets:
 @st.cache_data(show_spinner=False, max_entries=4)
 def _facets(path: str, generation: int, last: int) -> Facets:  # noqa: ARG001
     with reading(path) as db:
-        counts = store_queries.outcome_counts(db)
-        found = store_queries.facets(db)
-    return Facets(
-        dict(zip(counts["outcome"], map(int, counts["sessions"]), strict=True)),
-        *(
-            tuple(str(value) for value in found.loc[found["facet"] == facet, "value"] if value)
-            for facet in ("flow", "finding")
-        ),
+        counts = store_queries.outcome_count_rows(db)
+        found = store_queries.facet_rows(db)
+    flows, findings = (
+        tuple(value for facet, value, _ in found if facet == wanted and value)
+        for wanted in ("flow", "finding")
     )
+    return Facets(dict(counts), flows, findings)
 
 
 def count_sessions(wanted: SessionFilter) -> int:
@@ -282,10 +286,8 @@ def count_sessions(wanted: SessionFilter) -> int:
 def sessions(wanted: SessionFilter, limit: int, offset: int) -> tuple[InboxRow, ...]:
     """Return a page of the sessions that match, failed ones first."""
     with reading() as db:
-        frame = store_queries.sessions(db, wanted, limit=limit, offset=offset)
-    frame["preview"] = frame["message"]
-    frame["started_at"] = [moment.timestamp() for moment in frame["started_at"]]
-    rows = [{str(name): value for name, value in row.items()} for row in frame.to_dict("records")]
+        found = store_queries.session_rows(db, wanted, limit=limit, offset=offset)
+    rows = [{**session, "preview": session["message"]} for session in found]
     return inbox_rows(rows, now=time.time())
 
 

@@ -2,6 +2,7 @@
 
 import contextlib
 import importlib
+import inspect
 import os
 import socket
 import sys
@@ -218,7 +219,10 @@ def _tell_when_ready(page: str, announce: Callable[[str], None] | None, open_bro
 
 
 def _load_what_pages_need() -> None:
-    """Import, while the browser starts, what the first page would wait for."""
+    """Load, while the browser starts, what the first page would wait for."""
+    for name in ("screens.session_parts", "runs"):
+        importlib.import_module(f"handoff_console.console.{name}")
     with contextlib.suppress(ImportError):
-        for name in ("pandas", "handoff_console.console.screens.session_parts"):
-            importlib.import_module(name)
+        importlib.import_module("streamlit.emojis")
+    # Streamlit asks once whether it runs in a shell; Python then looks up every module's file.
+    inspect.stack()

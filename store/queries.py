@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, Literal
 
+from handoff_console.store.lineage import RERUNS_SQL
 from handoff_console.store.liveness import PROCESS_SQL, state_now
 from handoff_console.store.reader import session_key
 from handoff_console.store.session_filter import SessionFilter
@@ -36,7 +37,8 @@ _OPEN = f"""
         select line.*, state_now(
                    outcome, process, (select imported_from from session_keys keys
                                       where keys.session = line.session)) as state
-        from ({OPEN_SESSIONS_SQL}) line)
+        from ({OPEN_SESSIONS_SQL}) line),
+    {RERUNS_SQL}
 """
 _CLOSED = "(select *, outcome as state from session_summary)"
 _LINE = ", ".join(f"iif(closed.session is null, open.{c}, closed.{c}) as {c}" for c in LINE_COLUMNS)
@@ -44,7 +46,8 @@ _LINE = ", ".join(f"iif(closed.session is null, open.{c}, closed.{c}) as {c}" fo
 _SESSION_COLUMNS = (
     "session_id outcome reason flow prompt_version origin source message verdict problem_handoff_id"
     " agent_at_fault turns handoffs refused depth hops tokens_used pool_tokens started_at"
-    " duration_seconds last_seen_at last_seq agents metadata"
+    " duration_seconds last_seen_at last_seq agents metadata rerun_of rerun_handoff rerun_mode"
+    " reruns"
 ).split()
 
 _HANDOFF_COLUMNS = (
@@ -68,7 +71,9 @@ def sessions(
     source (the file an import came from, else None), message (how the first one begins), verdict,
     problem_handoff_id, agent_at_fault, turns, handoffs, refused, depth, hops, tokens_used,
     pool_tokens, started_at, duration_seconds, last_seen_at, last_seq, agents (list), metadata
-    (dict). The verdict is empty for a session that is not closed.
+    (dict), rerun_of, rerun_handoff, rerun_mode (empty for no re-run), reruns (how many repeat it,
+    or one of those; they have no rows of their own unless asked for). The verdict is empty for a
+    session that is not closed.
     """
     import pandas as pd
 
@@ -103,11 +108,16 @@ def _page(
     # Only what is sorted by: an index has that, so that rows before the page are never read.
     sorted_by = _ORDERS[order].replace(" desc", "")
     sql = f"""
-        with {_OPEN},
-        page as (
+        with recursive {_OPEN},
+        page as materialized (
             select {sorted_by} from {_CLOSED} where {where}
             union all select {sorted_by} from open where {where}
             order by {_ORDERS[order]} limit :limit offset :offset),
+        family (first, session_id) as (
+            select keys.session_id, keys.session_id from page
+            join session_keys keys on keys.session = page.session
+            union select first, reruns.session_id
+            from family join reruns on reruns.rerun_of = family.session_id),
         line as (
             select ifnull(open.state, closed.outcome) as state, {_LINE}
             from page
@@ -117,7 +127,9 @@ def _page(
                keys.imported_from as source, preview as message, verdict, problem_handoff_id,
                agent_at_fault, line.turns, handoffs, refused, depth, hops, tokens_used, pool_tokens,
                started_at_us as started_at, duration_us / 1e6 as duration_seconds,
-               last.at_us as last_seen_at, last.seq as last_seq, agents, metadata
+               last.at_us as last_seen_at, last.seq as last_seq, agents, metadata,
+               rerun_of, rerun_handoff, rerun_mode,
+               (select count(*) - 1 from family where first = keys.session_id) as reruns
         from line
         join session_keys keys on keys.session = line.session
         left join events last on last.event = (
@@ -148,6 +160,15 @@ def session_count(db: sqlite3.Connection, wanted: SessionFilter = EVERY_SESSION)
 
 def outcome_counts(db: sqlite3.Connection, wanted: SessionFilter = EVERY_SESSION) -> "pd.DataFrame":
     """Return how many sessions have each outcome, the worst first. Columns: outcome, sessions."""
+    import pandas as pd
+
+    return pd.DataFrame(outcome_count_rows(db, wanted), columns=["outcome", "sessions"])
+
+
+def outcome_count_rows(
+    db: sqlite3.Connection, wanted: SessionFilter = EVERY_SESSION
+) -> list[tuple[str, int]]:
+    """Return what `outcome_counts` returns as pairs."""
     where, values = wanted.conditions()
     sql = f"""
         with {_OPEN}
@@ -156,27 +177,38 @@ def outcome_counts(db: sqlite3.Connection, wanted: SessionFilter = EVERY_SESSION
             union all select state, severity from open where {where})
         group by state order by min(severity), count(*) desc, state
     """
-    return _frame(db, sql, ["outcome", "sessions"], values)
+    return _rows(db, sql, values)
 
 
 def facets(db: sqlite3.Connection) -> "pd.DataFrame":
     """Return what sessions can be filtered by, the most frequent first within each.
 
     Columns: facet (`flow`, `prompt_version`, `origin`, `agent` or `finding`), value, sessions.
+    Re-runs count under the session they repeat.
     """
+    import pandas as pd
+
+    return pd.DataFrame(facet_rows(db), columns=["facet", "value", "sessions"])
+
+
+def facet_rows(db: sqlite3.Connection) -> list[tuple[str, str, int]]:
+    """Return what `facets` returns as (facet, value, sessions)."""
     sql = f"""
-        with alike as materialized (
+        with {_OPEN},
+        alike as materialized (
             select flow, prompt_version, origin, agents, count(*) as sessions from ({LINES_SQL})
+            where session not in (select session from folded)
             group by flow, prompt_version, origin, agents)
         select facet, value, sum(sessions) as sessions from (
             select 1 as place, 'flow' as facet, flow as value, sessions from alike
             union all select 2, 'prompt_version', prompt_version, sessions from alike
             union all select 3, 'origin', origin, sessions from alike
             union all select 4, 'agent', value, sessions from alike, json_each(agents)
-            union all select 5, 'finding', code, count(distinct session) from findings group by code
+            union all select 5, 'finding', code, count(distinct session) from findings
+                where session not in (select session from folded) group by code
         ) group by place, value order by place, sum(sessions) desc, value
     """
-    return _frame(db, sql, ["facet", "value", "sessions"], {})
+    return _rows(db, sql, {})
 
 
 def labels(db: sqlite3.Connection, *, most_values: int = 50) -> "pd.DataFrame":
@@ -186,9 +218,12 @@ def labels(db: sqlite3.Connection, *, most_values: int = 50) -> "pd.DataFrame":
     key, value, sessions.
     """
     sql = f"""
-        with label as materialized (
+        with {_OPEN},
+        label as materialized (
             select key, value, count(*) as sessions
-            from (select metadata from ({LINES_SQL})), json_each(metadata) group by key, value)
+            from (select metadata from ({LINES_SQL})
+                  where session not in (select session from folded)), json_each(metadata)
+            group by key, value)
         select key, value, sessions from label
         where key in (select key from label group by key having count(*) <= :most_values)
         order by key, sessions desc, value

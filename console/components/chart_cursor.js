@@ -3,9 +3,10 @@
 // missing there is no line, and nothing else breaks.
 
 export default function (component) {
-  const { data, parentElement } = component;
+  const { parentElement } = component;
   const root = parentElement.querySelector('#cursor');
   const kept = memory(root);
+  const data = received(component, kept);
   const options = listeners(kept);
   if (kept.scope !== data.scope || kept.nonce !== data.nonce) {
     kept.scope = data.scope;

@@ -3,6 +3,7 @@
 import streamlit as st
 
 from handoff_console.console.components.source import source
+from handoff_console.console.components.wire import wire
 
 _mount = st.components.v2.component(
     "chart_cursor",
@@ -27,6 +28,6 @@ def chart_cursor(target: str, *, scope: str, nonce: int, seq: int | None, last: 
     """
     _mount(
         key=f"cursor-{target}",
-        data={"target": target, "scope": scope, "nonce": nonce, "seq": seq, "last": last},
+        data=wire({"target": target, "scope": scope, "nonce": nonce, "seq": seq, "last": last}),
         height="content",
     )

@@ -10,6 +10,15 @@ function make(tag, className, text) {
   return element;
 }
 
+// What Python sent: JSON as bytes (`wire`), read anew only when other bytes came.
+function received(component, kept) {
+  if (kept.bytes !== component.data) {
+    kept.bytes = component.data;
+    kept.received = JSON.parse(new TextDecoder().decode(component.data));
+  }
+  return kept.received;
+}
+
 // What a component keeps between two calls; the default export runs again on every change.
 function memory(element) {
   if (!element.__memory) element.__memory = {};

@@ -1,8 +1,9 @@
 // Makes the nodes of a Graphviz chart clickable: the chart itself has no selection.
 
 export default function (component) {
-  const { data, parentElement, setTriggerValue } = component;
+  const { parentElement, setTriggerValue } = component;
   const kept = memory(parentElement.querySelector('#listener'));
+  const data = received(component, kept);
   const options = listeners(kept);
   const nodes = (target) => target.closest?.(`.st-key-${CSS.escape(data.target)} g.node`);
   const pick = (node) => {

@@ -5,6 +5,7 @@ from collections.abc import Callable
 import streamlit as st
 
 from handoff_console.console.components.source import source
+from handoff_console.console.components.wire import wire
 
 KEY = "graph_click"
 
@@ -22,7 +23,7 @@ def graph_click(target: str, on_pick: Callable[[], None]) -> None:
 
     `on_pick` runs with the picked node's name in `picked_node`.
     """
-    _mount(key=KEY, data={"target": target}, on_picked_change=on_pick)
+    _mount(key=KEY, data=wire({"target": target}), on_picked_change=on_pick)
 
 
 def picked_node() -> str | None:

@@ -5,9 +5,10 @@ const TAGS = new Set(['div', 'span', 'p', 'b', 'ul', 'ol', 'li', 'dl', 'dt', 'dd
 const ATTRIBUTES = /^(class|title|role|dir|tabindex|scope|open|aria-[a-z]+|data-[a-z-]+)$/;
 
 export default function (component) {
-  const { data, parentElement, setTriggerValue } = component;
+  const { parentElement, setTriggerValue } = component;
   const root = parentElement.querySelector('#panel');
   const kept = memory(root);
+  const data = received(component, kept);
   const options = listeners(kept);
   root.style.setProperty('--panel-height', data.height ?? 'auto');
   const dark = isDark(root);
@@ -24,15 +25,6 @@ export default function (component) {
     const button = event.target.closest('[data-action]');
     if (button) setTriggerValue('action', button.dataset.action);
   }, options);
-  if (data.keys) {
-    document.addEventListener('keydown', (event) => {
-      const action = data.keys[event.key];
-      if (!action || event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;
-      if (isTyping(event)) return;
-      event.preventDefault();
-      setTriggerValue('action', action);
-    }, options);
-  }
   return () => kept.listening.abort();
 }
 

@@ -1,12 +1,13 @@
 """Text laid out on the page without markup: recorded text can do nothing but be read."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
 import streamlit as st
 
 from handoff_console.console import theme
 from handoff_console.console.components.source import source
+from handoff_console.console.components.wire import wire
 
 Node: TypeAlias = str | list[Any]
 """A text, or `[tag, attributes, *children]` as `tag` makes it."""
@@ -51,7 +52,6 @@ def panel(
     subject: str = "",
     height: str = "auto",
     on_action: Callable[[], None] | None = None,
-    keys: Mapping[str, str] | None = None,
 ) -> None:
     """Draw nodes.
 
@@ -61,17 +61,17 @@ def panel(
         subject: What they are about; when it changes, the panel scrolls to its top.
         height: A CSS length; `auto` is as high as the content.
         on_action: Called when a button was pressed; `pressed(key)` says which.
-        keys: Keyboard key → action, anywhere on the page but in text fields.
     """
     _mount(
         key=key,
-        data={
-            "nodes": list(nodes),
-            "subject": subject,
-            "height": height,
-            "palette": theme.palette(),
-            "keys": dict(keys or {}),
-        },
+        data=wire(
+            {
+                "nodes": list(nodes),
+                "subject": subject,
+                "height": height,
+                "palette": theme.palette(),
+            }
+        ),
         on_action_change=on_action or _nothing,
     )
 

@@ -1,9 +1,10 @@
 // The inbox: a row a session; a click, or Enter, opens it.
 
 export default function (component) {
-  const { data, parentElement, setTriggerValue } = component;
+  const { parentElement, setTriggerValue } = component;
   const root = parentElement.querySelector('#list');
   const kept = memory(root);
+  const data = received(component, kept);
   const options = listeners(kept);
   const dark = isDark(root);
   const written = JSON.stringify([data.rows, dark]);

@@ -6,6 +6,7 @@ import streamlit as st
 
 from handoff_console.console import theme
 from handoff_console.console.components.source import source
+from handoff_console.console.components.wire import wire
 from handoff_console.console.viewmodels.inbox import InboxRow
 
 KEY = "session_list"
@@ -46,7 +47,7 @@ def session_list(
     """
     _mount(
         key=KEY,
-        data={"rows": [_fields(row, link(row)) for row in rows], "palette": theme.palette()},
+        data=wire({"rows": [_fields(row, link(row)) for row in rows], "palette": theme.palette()}),
         on_opened_change=on_open,
     )
 

@@ -6,9 +6,10 @@ const SEQ = 0, TIME = 1, KIND = 2, AGENT = 3, WHAT = 4, DELTA = 5, HANDOFF = 6, 
   SPENT = 9, PROBLEM = 10;
 
 export default function (component) {
-  const { data, parentElement, setStateValue } = component;
+  const { parentElement, setStateValue } = component;
   const root = parentElement.querySelector('#stepper');
   const kept = memory(root);
+  const data = received(component, kept);
   const options = listeners(kept);
   const parts = {};
   for (const id of ['where', 'what', 'pool', 'log', 'rows', 'sum']) {

@@ -6,6 +6,7 @@ import streamlit as st
 
 from handoff_console.console import theme
 from handoff_console.console.components.source import source
+from handoff_console.console.components.wire import wire
 from handoff_console.console.viewmodels.stepper import StepRow, StepWindow
 
 KEY = "stepper"
@@ -67,20 +68,22 @@ def event_stepper(
     rows = window.rows
     _mount(
         key=KEY,
-        data={
-            "rows": [_fields(row) for row in rows],
-            "first": rows[0].seq if rows else 1,
-            "total": window.total,
-            "problems": list(window.problems),
-            "handoffs": list(window.handoffs),
-            "pool": window.pool_tokens,
-            "scope": scope,
-            "nonce": nonce,
-            "seq": seq,
-            "handoff": handoff,
-            "lines": lines,
-            "problem_colors": theme.palette()["error"][1:3],
-        },
+        data=wire(
+            {
+                "rows": [_fields(row) for row in rows],
+                "first": rows[0].seq if rows else 1,
+                "total": window.total,
+                "problems": list(window.problems),
+                "handoffs": list(window.handoffs),
+                "pool": window.pool_tokens,
+                "scope": scope,
+                "nonce": nonce,
+                "seq": seq,
+                "handoff": handoff,
+                "lines": lines,
+                "problem_colors": theme.palette()["error"][1:3],
+            }
+        ),
         on_cursor_change=on_step,
         on_window_change=on_window,
     )

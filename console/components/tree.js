@@ -4,9 +4,10 @@ const ROW_PX = 26;
 const SPARE_ROWS = 8;
 
 export default function (component) {
-  const { data, parentElement, setStateValue } = component;
+  const { parentElement, setStateValue } = component;
   const root = parentElement.querySelector('#outline');
   const kept = memory(root);
+  const data = received(component, kept);
   const options = listeners(kept);
   const parts = {
     scroll: root.querySelector('#scroll'),

@@ -1,11 +1,14 @@
 """The handoff tree as an outline that can be clicked, searched and walked with the keyboard."""
 
+import json
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 import streamlit as st
 
 from handoff_console.console import theme
 from handoff_console.console.components.source import source
+from handoff_console.console.components.wire import wire
 from handoff_console.console.viewmodels.tree import TreeRow
 
 KEY = "tree"
@@ -35,8 +38,22 @@ _mount = st.components.v2.component(
 )
 
 
+@dataclass(frozen=True, slots=True)
+class Outline:
+    """The rows of a tree as they go to the page: made once a session, sent at every run."""
+
+    text: str
+    """As JSON."""
+    rows: int
+
+
+def outline(rows: Sequence[TreeRow]) -> Outline:
+    """Return rows (pre-order; there may be none) ready to be sent."""
+    return Outline(json.dumps([_fields(row) for row in rows]), len(rows))
+
+
 def handoff_tree(
-    rows: Sequence[TreeRow],
+    shown: Outline,
     *,
     scope: str,
     revision: str,
@@ -48,9 +65,9 @@ def handoff_tree(
     """Draw the outline; `on_select` runs when the reader chose a row (`selected_in_tree`).
 
     Args:
-        rows: Pre-order; none draws an empty outline.
+        shown: The handoffs.
         scope: The session's id: pieces of one page hear each other by it.
-        revision: Changes when `rows` do; otherwise the page keeps what it has drawn.
+        revision: Changes when they do; otherwise the page keeps what it has drawn.
         selected: The handoff that is selected.
         seq: Show the tree as it was at this event; None shows how it ended.
         height: A CSS length.
@@ -58,16 +75,18 @@ def handoff_tree(
     """
     _mount(
         key=KEY,
-        data={
-            "rows": [_fields(row) for row in rows],
-            "scope": scope,
-            "revision": revision,
-            "selected": selected,
-            "seq": seq,
-            "height": height,
-            "palette": theme.palette(),
-            "open_depth": 99 if len(rows) <= SMALL_TREE_ROWS else OPEN_LEVELS_WHEN_LARGE - 1,
-        },
+        data=wire(
+            {
+                "scope": scope,
+                "revision": revision,
+                "selected": selected,
+                "seq": seq,
+                "height": height,
+                "palette": theme.palette(),
+                "open_depth": 99 if shown.rows <= SMALL_TREE_ROWS else OPEN_LEVELS_WHEN_LARGE - 1,
+            },
+            rows=shown.text,
+        ),
         on_selected_change=on_select,
     )
 

@@ -76,7 +76,7 @@ def follow() -> None:
     record = queries.record(version)
     show_header(record.header, lambda: None)
     handoff_tree(
-        record.tree,
+        record.outline,
         scope=version.session_id,
         revision="/".join(map(str, version)),
         selected=selected_in_tree(),

@@ -130,7 +130,7 @@ def _tree(record: Record) -> None:
         st.rerun(["details"])
 
     handoff_tree(
-        record.tree,
+        record.outline,
         scope=record.version.session_id,
         revision="/".join(map(str, record.version)),
         selected=_selected(record),

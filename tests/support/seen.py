@@ -11,7 +11,7 @@ def component(screen: AppTest, key: str) -> dict[str, Any]:
     """Return what a component of the page was given; its key ends the element's id."""
     for element in screen.get("bidi_component"):
         if element.proto.id.endswith(f"-{key}"):
-            return json.loads(element.proto.json or element.proto.mixed.json)
+            return json.loads(element.proto.bytes)
     raise AssertionError(f"There is no component {key!r} on this page.")
 
 
