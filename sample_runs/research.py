@@ -219,7 +219,7 @@ flow = Flow(
     "research",
     description=(
         "A lead sends a worker to each of fifteen competitors at once, sends two back for a price "
-        "that is missing, and makes a table with sources."
+        "that is missing, and makes a table with sources: five minutes at a model's pace."
     ),
     examples=("Summarise how our 15 competitors price their enterprise plans.",),
     schemas={"CompanyPricing": CompanyPricing},

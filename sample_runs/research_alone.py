@@ -66,7 +66,7 @@ flow = Flow(
     "research_alone",
     description=(
         "One agent reads a page for each of fifteen competitors, one after the other, to be "
-        "compared with `research`: slower, cheaper, and two prices are wrong."
+        "compared with `research`: 24 minutes at a model's pace, and two prices are wrong."
     ),
     examples=("Summarise how our 15 competitors price their enterprise plans.",),
     limits=Limits(max_steps=60, max_tokens=1_000_000, deadline_seconds=3_600),
