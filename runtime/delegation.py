@@ -21,7 +21,7 @@ from handoff_console.runtime.errors import SessionStopped
 from handoff_console.runtime.events import ForkJoined, ForkOpened
 from handoff_console.runtime.gate import Gate
 from handoff_console.runtime.handoff import End, OpenHandoff, answered
-from handoff_console.runtime.joining import aggregation, joined_result
+from handoff_console.runtime.joining import aggregation, answers_of, joined_result
 from handoff_console.runtime.openings import Openings
 from handoff_console.runtime.parts import SessionParts
 from handoff_console.runtime.people import Suspended
@@ -199,7 +199,7 @@ class Delegations:
             results = await self._run_fork(handoff, end.transfers)
             merging = aggregation(self._flow, self.gate, handoff, end.transfers, results)
             if merging is None:
-                return answered(joined_result(end.transfers, results))
+                return answered(joined_result(answers_of(end.transfers, results)))
             handoff = merging
             self._take_over(handoff)
 

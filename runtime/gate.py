@@ -303,7 +303,12 @@ _SAME_AGAIN = (
 
 
 def hop_path(by: OpenHandoff, branch: str = "") -> str:
-    """Return the path of the next hop of a chain: `t1/2.0~1`, then `t1/2.0~2`; `~2.1` in a fork."""
+    """Return the path of the next hop of a chain: `t1/2.0~1`, then `t1/2.0~2`; `~2.1` in a fork.
+
+    A branch that passes on goes on below itself, `t1~2.1~3`: its sibling may do the same.
+    """
     path = by.scope.path or ""
-    base = path.rpartition("~")[0] if by.hop else path
+    base, _, hop = path.rpartition("~")
+    if not by.hop or "." in hop:
+        base = path
     return f"{base}~{by.hop + 1}{branch}"

@@ -4,7 +4,7 @@ Source: S2, "Ambiguous Intent in Multi-Domain Questions".
 """
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from handoff_console.runtime.answers import answer_text
 from handoff_console.runtime.context import request_message
@@ -40,7 +40,7 @@ def aggregation(
     """
     request = HandoffRequest(
         task="Merge the answers into one, and leave nothing out.",
-        inputs=aggregator_inputs(branches, results),
+        inputs=aggregator_inputs(answers_of(branches, results)),
         output_schema=sender.request.output_schema,
     )
     if not flow.aggregator or not gate.has_tokens(sender, request.limits.max_tokens):
@@ -72,36 +72,45 @@ def aggregation(
     return merging
 
 
-def joined_result(
-    branches: Sequence[OpenHandoff], results: Sequence[HandoffResult]
-) -> HandoffResult:
+class Answered(NamedTuple):
+    """What one branch of a fork came back with."""
+
+    agent: str
+    task: str
+    result: HandoffResult
+
+
+def answers_of(branches: Sequence[OpenHandoff], results: Sequence[HandoffResult]) -> list[Answered]:
+    """Return the results of a fork with who gave them."""
+    return [
+        Answered(branch.agent.name, branch.request.task, result)
+        for branch, result in zip(branches, results, strict=True)
+    ]
+
+
+def joined_result(answers: Sequence[Answered]) -> HandoffResult:
     """Return the answers in the order they were asked for, under the worst of their statuses.
 
     No answer is lost because another one failed.
     """
-    worst = min((result.status for result in results), key=WORST_FIRST.index)
-    text = "\n".join(
-        f"{branch.agent.name}: {answer_text(result)}"
-        for branch, result in zip(branches, results, strict=True)
-    )
-    data: dict[str, Any] = {"text": text, **aggregator_inputs(branches, results)}
+    worst = min((result.status for _, _, result in answers), key=WORST_FIRST.index)
+    text = "\n".join(f"{agent}: {answer_text(result)}" for agent, _, result in answers)
+    data: dict[str, Any] = {"text": text, **aggregator_inputs(answers)}
     notes = "joined by the runtime in the order they were asked for"
     return HandoffResult(status=worst, data=data, notes=notes)
 
 
-def aggregator_inputs(
-    branches: Sequence[OpenHandoff], results: Sequence[HandoffResult]
-) -> dict[str, Any]:
+def aggregator_inputs(answers: Sequence[Answered]) -> dict[str, Any]:
     """Return what an aggregator is given: every branch's answer, with who gave it."""
     return {
         "answers": [
             {
-                "agent": branch.agent.name,
-                "task": branch.request.task,
+                "agent": agent,
+                "task": task,
                 "status": result.status.value,
                 "data": result.data,
                 "notes": result.notes,
             }
-            for branch, result in zip(branches, results, strict=True)
+            for agent, task, result in answers
         ]
     }

@@ -2,7 +2,7 @@
 
 from handoff_console.runtime.budget import Pool
 from handoff_console.runtime.context import KeptMessage, kept_message, system_message
-from handoff_console.runtime.contract import EndedBy
+from handoff_console.runtime.contract import EndedBy, HandoffResult
 from handoff_console.runtime.events import (
     AgentActivated,
     BudgetRefunded,
@@ -22,8 +22,9 @@ class Openings:
     def __init__(self, flow: Flow, recorder: Recorder, pool: Pool) -> None:
         self._flow, self._recorder, self._pool = flow, recorder, pool
         self._open: dict[str, OpenHandoff] = {}
-        self.result_digest: str | None = None
+        self.result: HandoffResult | None = None
         """Of the handoff that closed last with a result."""
+        self.result_digest: str | None = None
 
     def reserve(self, handoff: OpenHandoff, *, keep_floor: bool) -> None:
         """Set a handoff's tokens aside. `keep_floor` leaves the root enough to answer."""
@@ -100,7 +101,8 @@ class Openings:
         """Close a handoff with its result and give back what it did not use."""
         result = end.result
         kept = self._recorder.keep(result.model_dump(mode="json")).digest if result else None
-        self.result_digest = kept or self.result_digest
+        if result:
+            self.result, self.result_digest = result, kept
         self._open.pop(handoff.id, None)
         self._recorder.emit(
             handoff.scope,

@@ -5,20 +5,26 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from handoff_console.runtime.context import request_message, slice_messages
-from handoff_console.runtime.contract import ContextPolicy, HandoffRequest, Message
+from handoff_console.runtime.contract import ContextPolicy, HandoffRequest, HandoffResult, Message
 from handoff_console.runtime.edits import Edits
 from handoff_console.runtime.errors import RequestError, choices
 from handoff_console.runtime.events import (
     AgentActivated,
+    ApprovalDecided,
+    ApprovalRequested,
     Event,
     HandoffOpened,
     HandoffRequested,
+    InputGiven,
+    InputRequested,
     ModelCalled,
     UserMessageReceived,
 )
 from handoff_console.runtime.flow import Flow
+from handoff_console.runtime.joining import Answered, joined_result
 from handoff_console.runtime.packet import Packet
-from handoff_console.runtime.tape import Recording
+from handoff_console.runtime.surroundings import Surroundings, surroundings
+from handoff_console.runtime.tape import Recording, Tape, hop_of, is_within
 
 
 @dataclass(frozen=True)
@@ -36,6 +42,11 @@ class RecordedAgain:
     """The user's message in that turn, with the pool it opened."""
     message: str
     """What the user said in that turn."""
+    surroundings: Surroundings
+    onward_tokens: int
+    """What the hops that continued it had reserved."""
+    waits_for: frozenset[str]
+    """Approvals, and handoffs with a question, that it and what is below it wait for."""
 
     @property
     def pool_tokens(self) -> int:
@@ -109,7 +120,27 @@ def find_handoff(recording: Recording, handoff_id: str) -> RecordedAgain:
         _messages(called.payload.context, body)[1:] if called else [],
         turn,
         str(body(turn.message)["content"]),
+        surroundings(recording, opening),
+        _onward_tokens(recording, opening),
+        _waits_for(recording, opening.path or ""),
     )
+
+
+def recorded_result(
+    recording: Recording, tape: Tape, path: str, attempt: int
+) -> HandoffResult | None:
+    """Return what a handoff, or what followed from it, came to; None when nothing did."""
+    end = tape.chain_end(path, attempt)
+    if end:
+        return end.result
+    answers = []
+    for branch in tape.branches(path, attempt):
+        result = recorded_result(recording, tape, branch, 1)
+        if result is None:
+            return None
+        task = recording.body(tape.requests[branch, 1])["task"]
+        answers.append(Answered(tape.handoffs[branch, 1].agent, task, result))
+    return joined_result(answers) if answers else None
 
 
 def with_recorded_prompts(flow: Flow, recording: Recording) -> Flow:
@@ -164,6 +195,34 @@ def _messages(node: str, body: Callable[[str], Any]) -> list[Message]:
         parts.append([body(digest) for digest in link["messages"]])
         node = link["previous"] or ""
     return [message for part in reversed(parts) for message in part]
+
+
+def _onward_tokens(recording: Recording, opening: Event) -> int:
+    base, hop = hop_of(opening.path or "")
+    tokens = 0
+    for event in recording.events:
+        if isinstance(event.payload, HandoffOpened):
+            other, later = hop_of(event.path or "")
+            if other == base and later > hop:
+                tokens += event.payload.grant_tokens or 0
+    return tokens
+
+
+def _waits_for(recording: Recording, path: str) -> frozenset[str]:
+    waiting: set[str] = set()
+    for event in recording.events:
+        payload = event.payload
+        if not is_within(event.path, path):
+            continue
+        if isinstance(payload, ApprovalRequested):
+            waiting.add(payload.approval_id)
+        elif isinstance(payload, ApprovalDecided):
+            waiting.discard(payload.approval_id)
+        elif isinstance(payload, InputRequested):
+            waiting.add(event.handoff_id or "")
+        elif isinstance(payload, InputGiven):
+            waiting.discard(event.handoff_id or "")
+    return frozenset(waiting)
 
 
 def _turn(recording: Recording, turn: int) -> UserMessageReceived:

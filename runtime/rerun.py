@@ -9,9 +9,14 @@ import math
 from dataclasses import dataclass, replace
 from typing import Any
 
-from handoff_console.runtime.agents import Agent
+from handoff_console.runtime.agents import HUMAN, Agent
 from handoff_console.runtime.budget import Pool
-from handoff_console.runtime.contract import HandoffKind, HandoffRequest, HandoffResult
+from handoff_console.runtime.contract import (
+    ContextPolicy,
+    HandoffKind,
+    HandoffRequest,
+    HandoffResult,
+)
 from handoff_console.runtime.delegation import Delegations
 from handoff_console.runtime.edits import Edits
 from handoff_console.runtime.errors import ReplayDiverged, RequestError, choices
@@ -19,7 +24,13 @@ from handoff_console.runtime.flow import Flow
 from handoff_console.runtime.handoff import End
 from handoff_console.runtime.models import as_model
 from handoff_console.runtime.options import Origin, SessionResult
-from handoff_console.runtime.recorded import RecordedAgain, find_handoff, with_recorded_prompts
+from handoff_console.runtime.people import Approval
+from handoff_console.runtime.recorded import (
+    RecordedAgain,
+    find_handoff,
+    recorded_result,
+    with_recorded_prompts,
+)
 from handoff_console.runtime.recorder import Recorder, Scope
 from handoff_console.runtime.rerun_player import Mode, RerunPlayer
 from handoff_console.runtime.session import Session
@@ -35,7 +46,8 @@ class RerunResult:
     recorded: HandoffResult | None
     """What the recording has as the result; None when it has none."""
     same_result: bool
-    """Whether the result is the recorded one, to the byte."""
+    """Whether the result is the recorded one, to the byte; where the recorded handoff waits for
+    people, whether this one waits for the same."""
     live_model_calls: int
     live_tool_calls: int
     replayed_answers: int
@@ -74,7 +86,7 @@ async def rerun(
     recorded = find_handoff(recording, handoff_id)
     path = recorded.event.path or ""
     as_was = with_recorded_prompts(flow, recording)
-    if recorded.opened.target not in as_was.agents_by_name:
+    if recorded.opened.target not in {HUMAN, *as_was.agents_by_name}:
         raise RequestError(
             f"The flow {flow.name!r} has no agent {recorded.opened.target!r} any more; it has: "
             f"{choices(as_was.agents_by_name)}."
@@ -82,7 +94,10 @@ async def rerun(
     agent = as_was.agent(recorded.opened.target)
     request = edits.check(as_was, agent, recorded.request)
     tape = Tape.of(recording)
-    ended = tape.chain_end(path, recorded.event.attempt)
+    place = (path, recorded.event.attempt)
+    if mode is Mode.CONTINUE:
+        place = (f"t{len(tape.messages)}", 1)  # the whole session's result
+    ended = recorded_result(recording, tape, *place)
     if graft:
         tape = tape.grafted(path, Tape.of(graft))
     edited = as_model(edits.model, flow.name, agent.name) if edits.model is not None else None
@@ -107,18 +122,29 @@ async def rerun(
     else:
         result = await _alone(session, recorded, edits, agent, request)
     player = players[0]
-    digest = session.result_digest
+    if ended:
+        recorder = session.parts.recorder
+        same = session.result_digest == recorder.hash_of(ended.model_dump(mode="json"))
+    else:
+        same = bool(result.waiting_for) and _waits_for(result) == recorded.waits_for
     return RerunResult(
         session=result,
         mode=mode,
-        recorded=ended.result if ended else None,
-        same_result=bool(ended and digest and digest == ended.result_digest),
+        recorded=ended,
+        same_result=same,
         live_model_calls=player.live_models,
         live_tool_calls=player.live_tools,
         replayed_answers=player.played,
         saved_tokens=player.saved_tokens,
         first_divergence=player.first_divergence,
     )
+
+
+def _waits_for(result: SessionResult) -> set[str]:
+    return {
+        one.approval_id if isinstance(one, Approval) else one.handoff_id
+        for one in result.waiting_for
+    }
 
 
 async def _whole(session: Session, tape: Tape) -> SessionResult:
@@ -139,21 +165,30 @@ async def _alone(
     opened, event = recorded.opened, recorded.event
     flow = session.parts.flow
     scope = Scope(turn=event.turn, request_id=event.request_id)
+    around = recorded.surroundings
+    bound_seconds = math.inf if "deadline_seconds" in edits.limits else around.bound_seconds
 
     async def work(delegations: Delegations) -> End:
         gate = delegations.gate
+        around.restore(gate.turn)
+        gate.session_workers = around.earlier_workers
+        for key, value in around.state:
+            session.parts.state.set(scope, key, value)
         handoff = gate.prepared(
             gate.scope(scope, event.path or "", parent_id=None, attempt=event.attempt),
             opened.source,
             agent,
             opened.via,
             request,
-            bound_at=math.inf,
+            bound_at=session.parts.recorder.timeline.elapsed() + bound_seconds,
             depth=opened.depth,
             depth_left=opened.depth_left,
             hop=opened.hop,
+            ancestors=around.ancestors,
             continues=opened.continues,
+            follows=opened.follows,
             packet=recorded.packet,
+            policy=ContextPolicy(opened.context_policy),
             withheld=opened.withheld,
             passed_on=recorded.messages_for(flow, request, edits),
         )
@@ -183,4 +218,5 @@ def _private_pool(
     onward = [
         flow.limits_of(edge).max_tokens for edge in agent.edges if edge.via is HandoffKind.TRANSFER
     ]
-    return Pool(request.limits.max_tokens + max(onward, default=0))
+    onward_tokens = max(recorded.onward_tokens, *onward, 0)
+    return Pool(request.limits.max_tokens + onward_tokens)

@@ -220,7 +220,7 @@ class Session:
                 status=result.status if result else None,
                 cancelled=end is None or end.ended_by is EndedBy.CANCELLED,
                 reason=end.reason if end else "",
-                answer=delegations.openings.result_digest if result else None,
+                answer=self.result_digest if result else None,
                 pool_free=pool.free,
                 pool_spent=pool.spent,
             ),
@@ -229,8 +229,15 @@ class Session:
 
     @property
     def result_digest(self) -> str | None:
-        """The digest of the last result, of those that handoffs closed with."""
-        return self._delegations.openings.result_digest if self._delegations else None
+        """The digest of the last request's result; None before there is one."""
+        result = self._end.result if self._end else None
+        if result is None or self._delegations is None:
+            return None
+        openings = self._delegations.openings
+        if result is openings.result:
+            return openings.result_digest
+        # No handoff closed with it: the runtime joined it from the answers of a fork.
+        return self.parts.recorder.keep(result.model_dump(mode="json")).digest
 
     def raise_if_stopped(self) -> None:
         """Raise what stopped the last request, for those who asked for it.

@@ -5,6 +5,7 @@ The same engine runs over a tape and over live models. A tape is keyed by where 
 for another question is a divergence: recorded, never guessed around.
 """
 
+import re
 from collections import defaultdict, deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -195,13 +196,38 @@ class Tape:
                 pass
 
     def chain_end(self, path: str, attempt: int) -> RecordedHandoff | None:
-        """Return how a handoff, or the last hop that continued it, ended."""
+        """Return what a handoff came to: its result, its retry's, or the last hop's.
+
+        None when none of them has one: it was left open, or its fork was joined by the runtime.
+        """
+        path, attempt = self._last_of_chain(path, attempt)
         found = self.handoffs.get((path, attempt))
-        hop = 1
-        while (path + f"~{hop}", 1) in self.handoffs:
-            found = self.handoffs[path + f"~{hop}", 1]
-            hop += 1
         return found if found and found.result else None
+
+    def branches(self, path: str, attempt: int) -> list[str]:
+        """Return the paths of a fork that the runtime joined at a chain's end; mostly none."""
+        base, hop = hop_of(self._last_of_chain(path, attempt)[0])
+        found: list[str] = []
+        while (f"{base}~{hop + 1}.{len(found)}", 1) in self.handoffs:
+            found.append(f"{base}~{hop + 1}.{len(found)}")
+        return found
+
+    def _last_of_chain(self, path: str, attempt: int) -> tuple[str, int]:
+        while (found := self.handoffs.get((path, attempt))) is not None:
+            if (path, attempt + 1) in self.handoffs:
+                attempt += 1
+                continue
+            after = self._next_hop(path)
+            if found.result is not None or (after, 1) not in self.handoffs:
+                break
+            path, attempt = after, 1
+        return path, attempt
+
+    def _next_hop(self, path: str) -> str:
+        """Return the path of the hop after one; after a fork, of the one that merges it."""
+        base, hop = hop_of(path)
+        is_fork = (f"{base}~{hop + 1}.0", 1) in self.handoffs
+        return f"{base}~{hop + (2 if is_fork else 1)}"
 
     def grafted(self, path: str, other: "Tape") -> "Tape":
         """Return this tape with everything at and below a path taken from another one."""
@@ -221,7 +247,27 @@ class Tape:
 
 def is_within(path: str | None, root: str) -> bool:
     """Say whether a path is `root`, lies below it, or continues it by transfers."""
-    return path is not None and (path == root or path.startswith((root + "/", root + "~")))
+    if path is None or path == root:
+        return path is not None
+    base, hop = hop_of(root)
+    if path.startswith((root + "/", root + "~", root + "#")):
+        return True
+    if base == root or not path.startswith(base + "~"):
+        return False
+    later = re.match(r"\d+", path[len(base) + 1 :])
+    return later is not None and int(later[0]) > hop
+
+
+def hop_of(path: str) -> tuple[str, int]:
+    """Return the path that a chain of transfers is counted from, and how many this hop is.
+
+    A branch of a fork (`t1~2.1`) is where a chain of its own begins.
+    """
+    base, mark, hop = path.rpartition("~")
+    if not mark or "/" in hop:
+        return path, 0
+    number, is_branch, _ = hop.partition(".")
+    return (path if is_branch else base), int(number)
 
 
 def last_id(ids: Iterable[str]) -> int:
