@@ -274,6 +274,27 @@ def m011_command_subjects(db: sqlite3.Connection) -> None:
     """)
 
 
+def m012_lineage(db: sqlite3.Connection) -> None:
+    """Derived: a line says which session and handoff it repeats, and how; all empty for no re-run.
+
+    The views have these columns too.
+    """
+    db.execute("drop view sessions")
+    db.execute("drop view open_sessions")
+    for column in ("rerun_of", "rerun_handoff", "rerun_mode"):
+        db.execute(f"alter table session_summary add column {column} text not null default ''")
+    db.execute("""
+        update session_summary set (rerun_of, rerun_handoff, rerun_mode) = (
+            select coalesce(payload ->> 'rerun_of', ''), coalesce(payload ->> 'rerun_handoff', ''),
+                   coalesce(payload ->> 'rerun_mode', '')
+            from events where event = (session_summary.session << 32) + 1)
+        where origin in ('rerun', 'import')
+    """)
+    db.execute("create index reruns on session_summary (rerun_of, session) where rerun_of <> ''")
+    db.execute(f"create view open_sessions as {OPEN_SESSIONS_SQL}")
+    db.execute(f"create view sessions as {SESSIONS_SQL}")
+
+
 MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (
     m001_meta,
     m002_events,
@@ -286,6 +307,7 @@ MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (
     m009_effects,
     m010_leases,
     m011_command_subjects,
+    m012_lineage,
 )
 
 VERSION = len(MIGRATIONS)

@@ -19,6 +19,8 @@ class SessionFilter:
     prompt_version: str | None = None
     """Empty: the prompts stood in the flow."""
     origin: str | None = None
+    reruns: bool = False
+    """Re-runs as well, which are otherwise found under the session they repeat."""
     agent: str | None = None
     """Took part in it."""
     finding: str | None = None
@@ -34,13 +36,18 @@ class SessionFilter:
     """A key and its value in what the caller knew about the request."""
 
     def conditions(self) -> tuple[str, dict[str, Any]]:
-        """Return a condition on the columns of a line, and its values; `true` for no filter."""
+        """Return a condition on the columns of a line, and its values; `true` for no filter.
+
+        The query it goes into has `RERUNS_SQL` before it.
+        """
         parts: list[str] = []
         values: dict[str, Any] = {}
         for column in ("flow", "prompt_version", "origin"):
             if (wanted := getattr(self, column)) is not None:
                 parts.append(f"{column} = :{column}")
                 values[column] = wanted
+        if not self.reruns and self.origin != "rerun":
+            parts.append("session not in (select session from folded)")
         if self.outcomes:
             names = [f":outcome{number}" for number in range(len(self.outcomes))]
             parts.append(f"state in ({', '.join(names)})")

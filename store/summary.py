@@ -50,7 +50,11 @@ class Summary:
     flow: str
     prompt_version: str
     origin: str
-    """`run`, `sample`, `batch` or `import`."""
+    """`run`, `sample`, `batch`, `rerun` or `import`."""
+    rerun_of: str
+    """The session that this one repeats a part of; empty for no re-run. So are the next two."""
+    rerun_handoff: str
+    rerun_mode: str
     preview: str
     """How the first message begins."""
     verdict: str
@@ -110,6 +114,9 @@ def summarise(events: Sequence[Event], body: Callable[[str], Any] | None = None)
         flow=seen.flow,
         prompt_version=seen.prompt_version,
         origin=seen.origin,
+        rerun_of=seen.rerun_of,
+        rerun_handoff=seen.rerun_handoff,
+        rerun_mode=seen.rerun_mode,
         preview=seen.preview,
         verdict=sentence,
         problem_handoff_id=handoff_id,
@@ -149,6 +156,9 @@ class _Seen:
     flow: str = ""
     prompt_version: str = ""
     origin: str = ""
+    rerun_of: str = ""
+    rerun_handoff: str = ""
+    rerun_mode: str = ""
     preview: str = ""
     reason: str = ""
     outcome: str = State.RUNNING.value
@@ -168,6 +178,8 @@ class _Seen:
     def started(self, payload: SessionStarted, _event: Event) -> None:
         self.flow, self.prompt_version = payload.flow, payload.prompt_version
         self.origin, self.metadata = payload.origin, payload.metadata
+        self.rerun_of, self.rerun_handoff = payload.rerun_of, payload.rerun_handoff
+        self.rerun_mode = payload.rerun_mode
 
     def asked(self, payload: UserMessageReceived, _event: Event) -> None:
         self.preview = self.preview or payload.preview

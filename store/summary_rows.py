@@ -6,7 +6,7 @@ from handoff_console.runtime.canonical import canonical_text
 from handoff_console.store.summary import Summary
 from handoff_console.store.words import storable
 
-_INSERT = f"insert into session_summary values ({', '.join('?' * 24)})"
+_INSERT = f"insert into session_summary values ({', '.join('?' * 27)})"
 
 
 def write_summary(db: sqlite3.Connection, session: int, summary: Summary, closed_seq: int) -> None:
@@ -45,6 +45,9 @@ def write_summary(db: sqlite3.Connection, session: int, summary: Summary, closed
             canonical_text(summary.metadata),
             closed_seq,
             summary.rules_version,
+            storable(summary.rerun_of),
+            storable(summary.rerun_handoff),
+            storable(summary.rerun_mode),
         ),
     )
     if summary.findings:

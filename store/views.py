@@ -8,7 +8,7 @@ before 3.45 then refuses JSON inside views.
 LINE_COLUMNS = (
     "session severity started_at_us outcome reason flow prompt_version origin preview verdict"
     " problem_handoff_id agent_at_fault turns handoffs refused depth hops tokens_used pool_tokens"
-    " duration_us agents metadata closed_seq"
+    " duration_us agents metadata closed_seq rerun_of rerun_handoff rerun_mode"
 ).split()
 
 OPEN_SESSIONS_SQL = """
@@ -64,6 +64,9 @@ OPEN_SESSIONS_SQL = """
            counted.turns, counted.handoffs, counted.refused, counted.depth, counted.hops,
            counted.tokens_used, counted.pool_tokens, last.elapsed_us as duration_us, counted.agents,
            coalesce(began.payload -> 'metadata', '{}') as metadata, null as closed_seq,
+           coalesce(began.payload ->> 'rerun_of', '') as rerun_of,
+           coalesce(began.payload ->> 'rerun_handoff', '') as rerun_handoff,
+           coalesce(began.payload ->> 'rerun_mode', '') as rerun_mode,
            taken.payload as process
     from counted
     join unlisted on unlisted.session = counted.session

@@ -129,6 +129,10 @@ def test_a_row_says_what_the_inbox_shows(inbox):
         "last_seq": 19,
         "agents": ["triage", "billing"],
         "metadata": {"intent": "billing", "line": "7"},
+        "rerun_of": "",
+        "rerun_handoff": "",
+        "rerun_mode": "",
+        "reruns": 0,
     }
 
 
@@ -276,7 +280,7 @@ def test_an_unknown_session_is_named(inbox):
 
 def test_columns_are_there_when_no_row_is(db):
     for frame, columns in [
-        (queries.sessions(db), 24),
+        (queries.sessions(db), 28),
         (queries.outcome_counts(db), 2),
         (queries.facets(db), 3),
         (queries.labels(db), 3),
