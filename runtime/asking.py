@@ -144,7 +144,7 @@ class Asker:
         played = self._player.reply(scope, step, handoff.context.node)
         handoff.step_played = played is not None
         if played:
-            self._player.step_played(played.at_seconds, played.seconds)
+            await self._player.step_played(played.at_seconds, played.seconds)
             return as_played(played)
         was_lost = self._player.was_lost(scope, step)
         await self._player.go_live(counts=not was_lost)

@@ -1,6 +1,7 @@
 """Plays a tape to the engine, and lets it go live only where the tape has nothing left to say."""
 
 import asyncio
+from bisect import bisect_left
 from itertools import chain
 from typing import Any
 
@@ -65,6 +66,12 @@ class Player:
         self._tape = tape or Tape()
         self._live = tape is None
         self._last_id = last_id(chain.from_iterable(self._tape.handoff_ids.values()))
+        replies = chain.from_iterable(self._tape.replies.values())
+        self._moments = sorted(
+            [reply.at_seconds for reply in replies]
+            + [result.at_seconds for result in self._tape.results.values()]
+        )
+        """Of the answers that are still to be played."""
         self.played = 0
         """Answers taken from the tape so far."""
         self.asked_live = 0
@@ -160,8 +167,19 @@ class Player:
         """Return what sets the effects of this run apart from others; empty does not."""
         return ""
 
-    def step_played(self, at_seconds: float, seconds: float) -> None:  # noqa: ARG002
-        """Note that a recorded answer was given, when, and how long it took."""
+    async def step_played(self, at_seconds: float, seconds: float) -> None:  # noqa: ARG002
+        """Give a recorded answer: when it came, and how long it took.
+
+        It waits for what came earlier in other branches. Time only goes forward: a branch that ran
+        ahead would take it from the others, and their deadlines would come out differently. What
+        nobody asks for again is not waited for.
+        """
+        idle, seen = 0, self.played
+        while idle < IDLE_TURNS and self._moments and self._moments[0] < at_seconds:
+            await asyncio.sleep(0)
+            idle = idle + 1 if seen == self.played else 0
+            seen = self.played
+        del self._moments[: bisect_left(self._moments, at_seconds) + 1]
         self.played += 1
         self._recorder.timeline.play_to(at_seconds)
 

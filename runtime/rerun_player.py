@@ -202,7 +202,7 @@ class RerunPlayer(Player):
     def _is_armed(self, tool: Tool) -> bool:
         return tool.name in self._edits.armed
 
-    def step_played(self, at_seconds: float, seconds: float) -> None:
+    async def step_played(self, at_seconds: float, seconds: float) -> None:
         """Take the recorded time as passed."""
         self.played += 1
         timeline = self._recorder.timeline

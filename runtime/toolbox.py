@@ -123,7 +123,7 @@ class Toolbox:
         )
         recorded = self._player.result(handoff.scope, use.step, use.index, tool, kept.digest)
         if recorded:
-            return self._play(use, recorded)
+            return await self._play(use, recorded)
         await self._player.go_live()
         if use.key:
             known = self._ledger.find(use.key)
@@ -153,9 +153,9 @@ class Toolbox:
         self._note(use, outcome)
         return self._returned(use, outcome, started)
 
-    def _play(self, use: _Use, recorded: RecordedResult) -> KeptMessage:
+    async def _play(self, use: _Use, recorded: RecordedResult) -> KeptMessage:
         started = self._recorder.elapsed()
-        self._player.step_played(recorded.at_seconds, recorded.seconds)
+        await self._player.step_played(recorded.at_seconds, recorded.seconds)
         message = recorded.message
         value = None if recorded.error else tool_value(message)
         outcome = ToolOutcome(value, recorded.error, recorded.transient)
