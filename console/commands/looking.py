@@ -18,16 +18,21 @@ from handoff_console.runtime.events import Event, SessionClosed, SessionStarted,
 from handoff_console.store import reader
 from handoff_console.store.analysis.bodies import read, read_fields
 from handoff_console.store.analysis.budget import Ledger, ledgers
-from handoff_console.store.analysis.findings import RULES, Finding, Judgement, Severity, judgement
+from handoff_console.store.analysis.findings import (
+    RULES,
+    Finding,
+    Judgement,
+    Severity,
+    judgement,
+    refusals,
+)
 from handoff_console.store.analysis.nodes import HandoffTree
 from handoff_console.store.db import open_reader
 from handoff_console.store.liveness import is_interrupted
 
-_REFUSALS = ("depth", "handoffs", "workers", "request", "tools", "context", "single_transfer")
-FINDING_CODES = frozenset(
-    {name for rule in RULES if (name := rule.find.__name__) != "handoff_refused"}
-    | {"target_not_allowed", *(f"{rule}_refused" for rule in _REFUSALS)}
-)
+FINDING_CODES = refusals.CODES | {
+    name for rule in RULES if (name := rule.find.__name__) != "handoff_refused"
+}
 """Every word that a finding may be called by."""
 
 

@@ -28,18 +28,19 @@ class GateCheck:
 
 _NAMES = {
     "target": "allowed target",
-    "single_transfer": "one transfer a reply",
     "depth": "depth",
     "cycle": "no loop",
     "handoffs": "count of transfers",
     "workers": "count of calls",
     "request": "valid request",
-    "tools": "tools",
-    "context": "context",
+    "trust": "trust",
+    "ingress": "checks of the target",
     "pool": "pool",
 }
 _CALL = ("target", "depth", "cycle", "workers", "request", "pool")
 _TRANSFER = ("target", "cycle", "handoffs", "request", "pool")
+_RARE = frozenset({"trust", "ingress"})
+"""Shown only where they refused, after the request they are about."""
 
 
 def gate_checks(node: HandoffNode, payloads: Sequence[Payload]) -> tuple[GateCheck, ...]:
@@ -56,7 +57,7 @@ def gate_checks(node: HandoffNode, payloads: Sequence[Payload]) -> tuple[GateChe
         return ()
     rules = list(_TRANSFER if node.via is HandoffKind.TRANSFER else _CALL)
     if rejected is not None and rejected.rule not in rules:
-        rules.insert(1, rejected.rule)
+        rules.insert(-1 if rejected.rule in _RARE else 1, rejected.rule)
     checks = list(_checks(node, rules, opened, rejected, reserved))
     return (*checks, *_approvals(payloads))
 

@@ -22,6 +22,8 @@ _WORDS = {
     "handoffs": "too many handoffs",
     "workers": "too many workers",
     "request": "invalid request",
+    "trust": "not trusted",
+    "ingress": "not taken",
 }
 
 

@@ -21,16 +21,26 @@ _WHY = {
     "handoffs": "but the request had used up its handoffs",
     "workers": "but no more workers may be called",
     "request": "but the request was not valid",
-    "tools": "with tools that the target does not own",
-    "context": "but there was nothing to hand over",
-    "single_transfer": "beside another handoff that took control",
+    "trust": "which trusts it too little and checks nothing that comes in",
+    "ingress": "which did not take the request",
 }
 _ADVICE = {
     "depth": "Raise depth of the flow if workers are meant to call others.",
     "handoffs": "Raise max_handoffs of the flow, or let fewer agents handle such a request.",
     "workers": "Raise max_workers of the flow, or ask for fewer workers.",
     "request": "Say in the edge's description which values have to go along.",
+    "trust": "Give the target `ingress` checks, or take the edge out of the flow.",
+    "ingress": "Say in the edge's description what the target takes.",
 }
+
+
+def code_of(rule: str) -> str:
+    """Return the code of the finding about a rule of the gate."""
+    return _CODES.get(rule, f"{one_line(rule, 30)}_refused")
+
+
+CODES = frozenset(map(code_of, _WHY))
+"""Of all that is found here."""
 
 
 def handoff_refused(record: Record) -> Iterable[Finding]:
@@ -60,7 +70,7 @@ def _refused(
     who, whom = as_name(source) or "somebody", as_name(target)
     times = f" {len(refusals)} times" if len(refusals) > 1 else ""
     return Finding(
-        code=_CODES.get(rule, f"{one_line(rule, 30)}_refused"),
+        code=code_of(rule),
         severity=record.severity_after(asker) if rule != "request" else _if_repeated(refusals),
         handoff_id=event.handoff_id,
         agent=source,

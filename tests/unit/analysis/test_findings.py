@@ -1,11 +1,16 @@
 """Every rule finds its fault, names the handoff to look at, and stays silent beside it."""
 
+import inspect
+import re
+from pathlib import Path
+
 import pytest
 from support.logs import Log
 
+from handoff_console.runtime import guards
 from handoff_console.runtime.contract import Effect
 from handoff_console.runtime.events import StateSet
-from handoff_console.store.analysis.findings import Finding, Severity, findings
+from handoff_console.store.analysis.findings import Finding, Severity, findings, refusals
 
 
 def found(log: Log, code: str) -> list[Finding]:
@@ -594,6 +599,8 @@ def test_a_question_that_nobody_passed_on_is_a_warning():
         ("depth", "depth_refused"),
         ("workers", "workers_refused"),
         ("handoffs", "handoffs_refused"),
+        ("trust", "trust_refused"),
+        ("ingress", "ingress_refused"),
         ("some_new_rule", "some_new_rule_refused"),
     ],
 )
@@ -610,6 +617,15 @@ def test_every_refusal_has_a_name(rule, code):
         "triage",
     )
     assert finding.sentence.startswith("triage asked for fraud, ")
+
+
+def test_every_rule_of_the_gate_is_found_by_its_own_name():
+    runtime = Path(inspect.getfile(guards)).parent
+    code = "".join((runtime / name).read_text("utf-8") for name in ("gate.py", "guards.py"))
+    rules = set(re.findall(r'Refusal\(\s*"(\w+)"', code))
+
+    assert {"target", "depth", "trust", "ingress"} <= rules
+    assert {refusals.code_of(rule) for rule in rules - {"cycle", "pool"}} == refusals.CODES
 
 
 def test_an_off_list_target_says_who_is_allowed():

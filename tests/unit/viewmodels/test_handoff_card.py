@@ -71,6 +71,7 @@ def test_a_gate_that_let_it_through_shows_every_check():
         ("target", [False, None, None, None, None, None]),
         ("depth", [True, False, None, None, None, None]),
         ("pool", [True, True, True, True, True, False]),
+        ("trust", [True, True, True, True, True, False, None]),
         ("some_new_rule", [True, False, None, None, None, None, None]),
     ],
 )
