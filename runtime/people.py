@@ -64,10 +64,6 @@ class Decision:
     note: str = ""
 
 
-Answers = Mapping[str, str]
-"""What people answered, by the handoff that asked."""
-
-
 @dataclass
 class People:
     """The decisions and answers at hand, and what still waits for one."""
@@ -77,7 +73,8 @@ class People:
     now: Callable[[], float]
     """The time of day, in seconds since 1970."""
     decisions: Mapping[str, Decision] = field(default_factory=dict)
-    answers: Answers = field(default_factory=dict)
+    answers: dict[str, str] = field(default_factory=dict)
+    """Each counts for one question."""
     ask: Callable[[Approval | Question], Decision | str | None] | None = None
     """Asked at once, where somebody sits there; None as an answer suspends the session."""
     approvals: list[Approval] = field(default_factory=list)
@@ -127,7 +124,7 @@ class People:
         """
         self.recorder.emit(handoff.scope, InputRequested(question=question, asked_by=asked_by))
         recorded = self.player.answer(handoff.id)
-        answer = self.answers.get(handoff.id) if recorded is None else None
+        answer = self.answers.pop(handoff.id, None) if recorded is None else None
         if recorded is None and answer is None and self.ask:
             asked = self.ask(self._question(handoff, question))
             answer = asked if isinstance(asked, str) else None

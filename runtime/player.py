@@ -129,7 +129,8 @@ class Player:
 
     def answer(self, handoff_id: str) -> Message | None:
         """Return what a person answered to a handoff's question, if the record has it."""
-        return self._tape.answers.pop(handoff_id, None)
+        waiting = self._tape.answers.get(handoff_id)
+        return waiting.popleft() if waiting else None
 
     def child(self, scope: Scope, request: str) -> RecordedHandoff | None:  # noqa: ARG002
         """Return the recorded end of a whole call, where it is not to be run again."""

@@ -9,7 +9,6 @@ from handoff_console.runtime.contract import (
     Effect,
     HandoffRequest,
     HandoffResult,
-    Message,
     Status,
 )
 from handoff_console.runtime.edits import Edits
@@ -216,10 +215,6 @@ class RerunPlayer(Player):
         self._live = True
         self._recorder.go_live()
         self.asked_live += counts
-
-    def answer(self, handoff_id: str) -> Message | None:
-        """Return what a person answered in the recording."""
-        return self._tape.answers.get(handoff_id)
 
     def _is_edited_model(self, scope: Scope) -> bool:
         return self._edited is not None and scope.path == self._path

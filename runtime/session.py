@@ -109,7 +109,7 @@ class Session:
             player=player,
             now=clock.now,
             decisions={decision.approval_id: decision for decision in options_of.decisions},
-            answers=options_of.answers,
+            answers=dict(options_of.answers),
             ask=options_of.ask,
         )
         self.parts = SessionParts(

@@ -100,8 +100,8 @@ class Tape:
     """Digests of what people were shown, by approval id."""
     requested_at: dict[str, float] = field(default_factory=dict)
     """When approvals were asked for, in seconds since 1970, by approval id."""
-    answers: dict[str, Message] = field(default_factory=dict)
-    """What people answered, by the handoff that asked."""
+    answers: dict[str, deque[Message]] = field(default_factory=lambda: defaultdict(deque))
+    """What people answered, in order, by the handoff that asked."""
     handoff_ids: dict[tuple[str | None, int], deque[str]] = field(
         default_factory=lambda: defaultdict(deque)
     )
@@ -191,7 +191,7 @@ class Tape:
                 arguments = body(approved) if approved else {}
                 self.decisions[decision.approval_id] = (decision, arguments)
             case InputGiven() as given:
-                self.answers[event.handoff_id or ""] = body(given.answer)
+                self.answers[event.handoff_id or ""].append(body(given.answer))
             case _:
                 pass
 
@@ -241,7 +241,7 @@ class Tape:
         merged.decisions = {**self.decisions, **other.decisions}
         merged.shown = {**self.shown, **other.shown}
         merged.requested_at = {**self.requested_at, **other.requested_at}
-        merged.answers, merged.messages = dict(self.answers), list(self.messages)
+        merged.answers, merged.messages = self.answers, list(self.messages)
         return merged
 
 

@@ -28,6 +28,7 @@ from handoff_console.runtime import (
     together,
     use,
 )
+from handoff_console.runtime.rerun import rerun
 
 
 class Mailbox:
@@ -229,3 +230,52 @@ def test_a_missing_value_travels_to_the_user_and_the_answer_travels_back():
 
     assert (question.text, final.answer) == ("Which customer?", "Customer 4812 has two invoices.")
     assert kinds(sink).count("handoff_closed") == 1
+
+
+def interviewing() -> Flow:
+    """Asks three questions in a row."""
+
+    def clerk(call: ModelCall) -> ModelReply:
+        said = [m["content"] for m in call.messages if m["role"] == "user"][1:]
+        if len(said) < 3:
+            return answer(Status.NEEDS_INPUT, f"Question {len(said) + 1}?")
+        return say(" | ".join(said))
+
+    return Flow("desk", [Agent("clerk", model=clerk)])
+
+
+def test_each_answer_counts_for_one_question_however_often_the_session_is_resumed():
+    sink = EventList()
+    result = asyncio.run(run(interviewing(), "Hello.", sink=sink, wait_for_answers=True))
+    asked = []
+    for text in ("one", "two", "three"):
+        (question,) = result.waiting_for
+        assert isinstance(question, Question)
+        asked.append(question.text)
+        recording = Recording(result.session_id, list(sink.events), sink.body)
+        result = asyncio.run(
+            resume(
+                interviewing(),
+                recording,
+                sink=sink,
+                answers={question.handoff_id: text},
+                wait_for_answers=True,
+            )
+        )
+
+    assert asked == ["Question 1?", "Question 2?", "Question 3?"]
+    assert (result.waiting_for, result.answer) == ((), "one | two | three")
+    assert kinds(sink).count("input_given") == 3
+
+
+def test_all_of_its_answers_are_given_again_when_it_is_verified():
+    said = iter(["one", "two", "three"])
+    sink = EventList()
+    result = asyncio.run(
+        run(interviewing(), "Hello.", sink=sink, ask=lambda _: next(said), wait_for_answers=True)
+    )
+    recording = Recording(result.session_id, list(sink.events), sink.body)
+
+    came = asyncio.run(rerun(interviewing(), recording, "h1", wait_for_answers=True))
+
+    assert (came.same_result, came.session.answer) == (True, "one | two | three")
