@@ -136,3 +136,17 @@ class _Rekeyed:
 
 def _is_node(value: Any) -> bool:
     return isinstance(value, dict) and value.keys() == _NODE_FIELDS
+
+
+def kept_digests(db: sqlite3.Connection, session_id: str) -> set[str]:
+    """Return the digests of all that a session said, as far as the store holds it.
+
+    Raises:
+        SessionUnknown: There is no such session.
+    """
+    bodies = reader.bodies_of(db, reader.session_key(db, session_id))
+    rows = db.execute(
+        "select digest from bodies where body in (select value from json_each(?))",
+        (json.dumps(bodies),),
+    )
+    return {digest.hex() for (digest,) in rows}

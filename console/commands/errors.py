@@ -5,7 +5,10 @@ CommandError (HandoffConsoleError)
 ├── FlowNotFound      no flow of this name, no such file, or nothing in it that is a flow
 ├── FlowFileFailed    the user's file could not be imported
 ├── InputRefused      an input file cannot be read; `line` is where
-└── BatchBusy         another process works on the same batch now
+├── BatchBusy         another process works on the same batch now
+├── NothingToDecide   what a person says is about nothing that waits for it
+├── CannotGoOn        a session is closed, still waits, or belongs to somebody else
+└── FlowNotNamed      a record alone does not say which code to run
 ```
 """
 
@@ -35,3 +38,15 @@ class InputRefused(CommandError):
 
 class BatchBusy(CommandError):
     """Another process works on the same batch."""
+
+
+class NothingToDecide(CommandError):
+    """What a person says is about nothing that waits for it."""
+
+
+class CannotGoOn(CommandError):
+    """A session cannot be resumed as it stands; nothing was changed."""
+
+
+class FlowNotNamed(CommandError):
+    """The record names a file as its flow, and no code is run because a record says so."""

@@ -1,0 +1,124 @@
+"""Which flow a recorded session is run with again: the one the user names, or a sample.
+
+A store can say that a session ran `file.py:name`; the file is imported only when the user says so.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from handoff_console.console.commands.errors import CannotGoOn, FlowNotNamed
+from handoff_console.console.commands.flows import Models, load_flow
+from handoff_console.runtime import Flow
+from handoff_console.runtime.events import SessionStarted, UserMessageReceived
+from handoff_console.runtime.models import as_model
+from handoff_console.runtime.recorded import flow_changes, with_recorded_prompts
+from handoff_console.runtime.tape import Recording
+
+_RECORDED_LIMITS = (
+    "pool_tokens", "finish_floor_tokens", "max_handoffs", "max_edge_repeats", "max_workers",
+    "depth", "max_cost",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class RecordedFlow:
+    """The flow of a recorded session, ready to be run again."""
+
+    flow: Flow
+    """With the prompts and the limits it was recorded with."""
+    source: str
+    """How it is named."""
+    changes: Sequence[str]
+    """What differs from the flow that was recorded, to be announced before anything runs."""
+
+
+def flow_for(recording: Recording, named: str = "") -> RecordedFlow:
+    """Return the flow of a recorded session.
+
+    Args:
+        recording: The session.
+        named: A sample, or `path/to/file.py:name`, as the user says; empty where a sample ran.
+
+    Raises:
+        FlowNotNamed: It is empty, and the session ran no sample.
+        FlowNotFound: There is no flow of this name.
+        FlowFileFailed: The file could not be imported.
+        FlowError: The flow contradicts itself.
+    """
+    started = started_of(recording)
+    if named:
+        loaded = load_flow(named)
+        flow, source = loaded.flow, loaded.source
+    else:
+        flow, source = _sample_flow(recording.session_id, started), started.flow_source
+    return adapted(flow, source, recording)
+
+
+def adapted(flow: Flow, source: str, recording: Recording) -> RecordedFlow:
+    """Return a flow as a session had it, with what it cannot have of it told."""
+    asked = [e.payload for e in recording.events if isinstance(e.payload, UserMessageReceived)]
+    as_was = with_recorded_prompts(flow, recording)
+    if asked:
+        as_was = as_was.changed(**{name: getattr(asked[0], name) for name in _RECORDED_LIMITS})
+    snapshot = recording.body(started_of(recording).flow_digest)
+    return RecordedFlow(as_was, source, flow_changes(as_was, snapshot))
+
+
+def check_models(recorded: RecordedFlow, recording: Recording, models: Models) -> None:
+    """Refuse other models than the session has been run with so far.
+
+    Raises:
+        CannotGoOn: An agent would get another model; the text says how to name the right one.
+        FlowError: An agent has no model.
+    """
+    flow = recorded.flow
+    were: Mapping[str, str] = started_of(recording).models
+    for agent in flow.agents:
+        named: Any = (
+            models.by_agent.get(agent.name) or models.every_agent or agent.model or flow.model
+        )
+        now = as_model(named, flow.name, agent.name).name
+        was = were.get(agent.name, now)
+        if now != was:
+            raise CannotGoOn(
+                f"Agent {agent.name!r} of session {recording.session_id!r} asked the model "
+                f"{was!r}, and would ask {now!r} from here on; name it with --model "
+                f"{agent.name}={was}."
+            )
+
+
+def started_of(recording: Recording) -> SessionStarted:
+    """Return how a session began.
+
+    Raises:
+        CannotGoOn: It has no beginning.
+    """
+    payload = recording.events[0].payload if recording.events else None
+    if not isinstance(payload, SessionStarted):
+        raise CannotGoOn(
+            f"The record of session {recording.session_id!r} does not begin with a session's "
+            "start, so there is nothing to run."
+        )
+    return payload
+
+
+def _sample_flow(session_id: str, started: SessionStarted) -> Flow:
+    from handoff_console import sample_runs
+
+    if started.flow_source not in sample_runs.NAMES:
+        ran = f"the flow {started.flow!r}"
+        if started.flow_source:
+            ran += f" of {started.flow_source!r}"
+        raise FlowNotNamed(
+            f"Session {session_id!r} ran {ran}; say --flow path/to/file.py:name to run that code "
+            "again, since none is run because a record says so."
+        )
+    if started.origin != "sample":
+        return sample_runs.sample(started.flow_source).flow
+    from handoff_console.sample_runs.day import RECORDINGS
+
+    for one in RECORDINGS:
+        if one.session_id == session_id and one.variant:
+            return one.variant()
+    return sample_runs.sample(started.flow_source).recorded_flow

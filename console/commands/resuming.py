@@ -1,0 +1,229 @@
+"""Going on with a session that waited for a person, or whose process is gone.
+
+What was answered is not asked again, what was done is not done again. One process does it at a
+time, and an act whose outcome nobody knows waits for the operator.
+"""
+
+import asyncio
+import sqlite3
+from collections.abc import Callable, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+
+from handoff_console.console.commands.errors import CannotGoOn
+from handoff_console.console.commands.flows import chosen_models
+from handoff_console.console.commands.recorded_flows import (
+    adapted,
+    check_models,
+    flow_for,
+    started_of,
+)
+from handoff_console.console.commands.saying import take_over_said
+from handoff_console.console.commands.waiting import Pending, pending_of
+from handoff_console.runtime import Event, Flow, Origin, Recording, SessionResult, resume
+from handoff_console.runtime.agents import HUMAN
+from handoff_console.runtime.errors import choices
+from handoff_console.runtime.events import (
+    HandoffOpened,
+    InputRequested,
+    ReplayDiverged,
+    SessionResumed,
+    ToolCalled,
+)
+from handoff_console.store import reader
+from handoff_console.store.effects import EffectState, StoreLedger, effects_of
+from handoff_console.store.errors import SessionHeld
+from handoff_console.store.inbox import inbox_of
+from handoff_console.store.leases import leased
+from handoff_console.store.liveness import process_of
+from handoff_console.store.recordings import is_imported, kept_digests, recording_of
+from handoff_console.store.writer import StoreSink, open_sink
+
+Announce = Callable[[Sequence[str]], None]
+"""Is told what differs from the flow that was recorded, before anything runs."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Resumption:
+    """How a session is gone on with; by default as it was."""
+
+    named: str = ""
+    """The flow: `path/to/file.py:name`; empty where a sample ran."""
+    flow: Flow | None = None
+    """The flow itself, from somebody who has it at hand."""
+    models: Sequence[str] = ()
+    """`SPEC` or `AGENT=SPEC`, as `chosen_models` takes them."""
+    take_over: bool = False
+    """Also where a process of another machine may still run it."""
+    leave_unknown: bool = False
+    """Also where the outcome of an act is unknown; the agent is told so."""
+    wait_for_answers: bool = False
+    """A question of the last hop waits for the user from now on."""
+    announce: Announce | None = None
+    """Is told what differs from the flow that was recorded."""
+
+
+def resume_session(store_path: Path, asked: str, how: Resumption | None = None) -> SessionResult:
+    """Go on with a session, from its record and from what people said since.
+
+    Args:
+        store_path: The store.
+        asked: The session, or how its id begins or ends.
+        how: What is to be different.
+
+    Raises:
+        CannotGoOn: It is closed, came from a file, still waits, or an act's outcome is unknown.
+        SessionHeld: Another process runs it, or goes on with it now.
+        FlowNotNamed: It ran a file, and the file is not named.
+        ReplayDiverged: The flow now asks for something else than was recorded; nothing was changed.
+        StoreError: The store cannot be opened or does not take the record.
+    """
+    how = how or Resumption()
+    with closing(open_sink(store_path)) as sink:
+        db = sink.db
+        session_id = reader.resolve_session(db, asked)
+        with leased(db, session_id, take_over=how.take_over):
+            _check_it_rests(db, session_id, take_over=how.take_over)
+            _forget_what_never_began(db, session_id)
+            found = pending_of(db, session_id)
+            _check_it_can_go_on(found, db, leave_unknown=how.leave_unknown)
+            result = _resumed(sink, session_id, how)
+            take_over_said(db, session_id)
+    return result
+
+
+def _resumed(sink: StoreSink, session_id: str, how: Resumption) -> SessionResult:
+    recording = recording_of(sink.db, session_id)
+    if how.flow:
+        recorded = adapted(how.flow, started_of(recording).flow_source, recording)
+    else:
+        recorded = flow_for(recording, how.named)
+    chosen = chosen_models(recorded.flow, how.models)
+    check_models(recorded, recording, chosen)
+    if how.announce and recorded.changes:
+        how.announce(recorded.changes)
+    said = inbox_of(sink.db, session_id)
+    return asyncio.run(
+        resume(
+            recorded.flow,
+            recording,
+            sink=_SinkOfMore(sink, session_id),
+            model=chosen.every_agent,
+            models=chosen.by_agent,
+            ledger=StoreLedger(sink.db, recorded.flow.redaction),
+            decisions=said.decisions,
+            answers=said.answers_by_handoff,
+            wait_for_answers=how.wait_for_answers or _waits_for_answers(recording),
+            origin=Origin(flow_source=recorded.source),
+        )
+    )
+
+
+def _check_it_rests(db: sqlite3.Connection, session_id: str, *, take_over: bool) -> None:
+    """Refuse a session that is over, or that somebody runs."""
+    if is_imported(db, session_id):
+        raise CannotGoOn(
+            f"Session {session_id!r} came from a file and goes on nowhere; `handoff rerun "
+            f"{session_id} HANDOFF` runs a handoff of it again."
+        )
+    last = reader.last_kind(db, session_id)
+    if last == "session_closed":
+        raise CannotGoOn(
+            f"Session {session_id!r} is closed, so there is nothing to go on with; `handoff rerun "
+            f"{session_id} HANDOFF` runs a handoff of it again."
+        )
+    process = process_of(db, session_id)
+    if last == "session_suspended" or process is None or process.is_gone:
+        return
+    if process.is_of_this_machine or not take_over:
+        host = "" if process.is_of_this_machine else process.host
+        raise SessionHeld(session_id, process.pid, host)
+
+
+def _forget_what_never_began(db: sqlite3.Connection, session_id: str) -> None:
+    """Note as not happened what was about to be tried when the process ended.
+
+    The record of an act is on the disk before the act: without it, nothing was tried.
+    """
+    called = {
+        event.payload.idempotency_key
+        for event in reader.load_events(db, session_id, kinds={"tool_called"})
+        if isinstance(event.payload, ToolCalled)
+    }
+    for effect in effects_of(db, session_id):
+        if effect.state is EffectState.BEGUN and effect.key not in called:
+            db.execute(
+                "update effects set state = ? where key = ?", (EffectState.FAILED, effect.key)
+            )
+
+
+def _check_it_can_go_on(found: Pending, db: sqlite3.Connection, *, leave_unknown: bool) -> None:
+    """Refuse where nothing would come of it before a person has said something."""
+    session_id = found.session_id
+    if found.effects and not leave_unknown:
+        acts = choices([f"{one.place} ({one.tool})" for one in found.effects])
+        raise CannotGoOn(
+            f"Session {session_id!r} was cut off while it acted, and nobody knows whether that "
+            f"happened: {acts}. Find out and say --happened PLACE or --not-happened PLACE, or "
+            "--leave-unknown to go on without knowing."
+        )
+    waits = found.approvals or found.questions
+    if waits and not found.is_answered and reader.last_kind(db, session_id) == "session_suspended":
+        raise CannotGoOn(f"Session {session_id!r} still waits for a person: {_what_waits(found)}.")
+
+
+def _what_waits(found: Pending) -> str:
+    acts = [f"{one.tool} ({one.approval_id}) needs a yes" for one in found.approvals]
+    asked = [f"{one.agent} ({one.handoff_id}) asks something" for one in found.questions]
+    ways = ["`handoff approve`"] * bool(acts) + ["`handoff answer`"] * bool(asked)
+    return f"{'; '.join(acts + asked)}. Use {' and '.join(ways)} first"
+
+
+def _waits_for_answers(recording: Recording) -> bool:
+    """Say whether a question of an agent waited for the user in this session before."""
+    agents: dict[str | None, str] = {}
+    asked: set[str] = set()
+    for event in recording.events:
+        if isinstance(event.payload, HandoffOpened):
+            agents[event.handoff_id] = event.payload.target
+        elif isinstance(event.payload, InputRequested) and event.handoff_id:
+            asked.add(event.handoff_id)
+    return any(agents.get(handoff_id) != HUMAN for handoff_id in asked)
+
+
+class _SinkOfMore:
+    """Takes what a session adds to its record, and nothing before there is something.
+
+    That a process took it up is written with what it then did: an attempt that ends in a divergence
+    leaves the record as it was.
+    """
+
+    def __init__(self, sink: StoreSink, session_id: str) -> None:
+        self.digest_key = sink.digest_key
+        self._sink, self._session_id = sink, session_id
+        self._known = kept_digests(sink.db, session_id)
+        self._held: Event | None = None
+
+    def append(self, event: Event, /) -> None:
+        if isinstance(event.payload, SessionResumed):
+            self._held = event
+            return
+        if self._held:
+            if isinstance(event.payload, ReplayDiverged):
+                self._sink.discard(self._session_id)
+                return
+            self._sink.append(self._held)
+            self._held = None
+        self._sink.append(event)
+
+    def keep(self, digest: str, body: bytes, session_id: str, /) -> None:
+        if digest not in self._known:
+            self._sink.keep(digest, body, session_id)
+
+    def commit(self, *, synced: bool = False) -> None:
+        if self._held and synced:  # an act is about to be tried again
+            self._sink.append(self._held)
+            self._held = None
+        if self._held is None:
+            self._sink.commit(synced=synced)

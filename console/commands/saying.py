@@ -1,0 +1,187 @@
+"""What a person says to a session: yes or no to an act, an answer, what became of an act.
+
+Saying is not going on: it is put into the store's inbox, and whoever resumes the session takes it
+from there.
+"""
+
+import getpass
+import sqlite3
+from collections.abc import Mapping
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+from handoff_console.console.commands.errors import NothingToDecide
+from handoff_console.console.commands.waiting import (
+    Pending,
+    PendingApproval,
+    PendingQuestion,
+    UnknownEffect,
+    asked_questions,
+    pending_of,
+)
+from handoff_console.runtime import Decision
+from handoff_console.runtime.errors import choices
+from handoff_console.runtime.events import ApprovalDecided
+from handoff_console.runtime.redaction import Redaction
+from handoff_console.store import inbox, reader
+from handoff_console.store.db import open_store
+from handoff_console.store.effects import StoreLedger
+from handoff_console.store.inbox import put_answer, put_decision
+
+HAPPENED = "it happened; what came back is not recorded"
+"""What a model reads as the result of an act that a person vouches for."""
+
+
+def decide(
+    store_path: Path,
+    asked: str,
+    approval_id: str = "",
+    *,
+    approved: bool,
+    changed: Mapping[str, Any] | None = None,
+    decided_by: str = "",
+    note: str = "",
+) -> PendingApproval:
+    """Say yes or no to an act that waits, and return what it was said to.
+
+    Args:
+        store_path: The store.
+        asked: The session, or how its id begins or ends.
+        approval_id: Which act; may be left out where only one waits.
+        approved: Yes or no.
+        changed: Arguments to be sent instead of those proposed; the others stay.
+        decided_by: Who decides; by default the user of this process.
+        note: Why.
+
+    Raises:
+        NothingToDecide: No such act waits, or it is too late, or a value of it is not recorded.
+        AlreadySaid: Somebody decided before.
+        StoreError: The store cannot be opened or does not take it.
+    """
+    with closing(open_store(store_path)) as db:
+        session_id = reader.resolve_session(db, asked)
+        act = _chosen(pending_of(db, session_id), approval_id)
+        arguments = {**act.arguments, **changed} if changed else None
+        if approved:
+            _check_yes(session_id, act, changed or {})
+        decision = Decision(
+            approval_id=act.approval_id,
+            approved=approved,
+            shown=act.shown,
+            arguments=arguments if approved else None,
+            decided_by=decided_by or user_name(),
+            note=note,
+        )
+        put_decision(db, session_id, decision)
+        return act
+
+
+def answer(
+    store_path: Path, asked: str, text: str, *, handoff_id: str = "", answered_by: str = ""
+) -> PendingQuestion:
+    """Answer a question that a session waits with, and return the question.
+
+    Args:
+        store_path: The store.
+        asked: The session, or how its id begins or ends.
+        text: The answer.
+        handoff_id: Who asks; may be left out where only one does.
+        answered_by: Who answers; by default the user of this process.
+
+    Raises:
+        NothingToDecide: No such question waits, or the answer is empty.
+        AlreadySaid: Somebody answered before.
+        StoreError: The store cannot be opened or does not take it.
+    """
+    if not text.strip():
+        raise NothingToDecide("The answer is empty; say something.")
+    with closing(open_store(store_path)) as db:
+        session_id = reader.resolve_session(db, asked)
+        questions = pending_of(db, session_id).questions
+        wanted = [one for one in questions if handoff_id in ("", one.handoff_id)]
+        if len(wanted) != 1:
+            names = choices([one.handoff_id for one in questions], "none")
+            raise NothingToDecide(
+                f"Which question of session {session_id!r} is meant is not clear; those that wait "
+                f"for an answer come from: {names}."
+            )
+        put_answer(db, session_id, wanted[0].subject, text, answered_by or user_name())
+        return wanted[0]
+
+
+def settle(
+    store_path: Path, asked: str, place: str, *, happened: bool, result: Any = HAPPENED
+) -> UnknownEffect:
+    """Say what became of an act that was begun when its process ended.
+
+    Args:
+        store_path: The store.
+        asked: The session, or how its id begins or ends.
+        place: Handoff, step and call of the act: `h2.1.0`.
+        happened: Whether it did; if not, it may be tried again.
+        result: What came back, as the model will read it.
+
+    Raises:
+        NothingToDecide: The outcome of no such act is unknown.
+        StoreError: The store cannot be opened or does not take it.
+    """
+    with closing(open_store(store_path)) as db:
+        session_id = reader.resolve_session(db, asked)
+        effects = {one.place: one for one in pending_of(db, session_id).effects}
+        if place not in effects:
+            raise NothingToDecide(
+                f"Session {session_id!r} has no act {place!r} whose outcome is unknown; there are: "
+                f"{choices(effects, 'none')}."
+            )
+        ledger = StoreLedger(db, Redaction())
+        if happened:
+            ledger.done(effects[place].key, result)
+        else:
+            ledger.failed(effects[place].key)
+        return effects[place]
+
+
+def take_over_said(db: sqlite3.Connection, session_id: str) -> None:
+    """Take out of the inbox what is in the session's record by now.
+
+    Raises:
+        WriteFailed: The store did not take it.
+    """
+    events = reader.load_events(
+        db, session_id, kinds={"approval_decided", "input_requested", "input_given"}
+    )
+    subjects = {e.payload.approval_id for e in events if isinstance(e.payload, ApprovalDecided)}
+    subjects |= {subject for subject, given in asked_questions(events).items() if given[1]}
+    inbox.take_over(db, session_id, subjects)
+
+
+def user_name() -> str:
+    """Return the name of the user of this process; empty where the system has none."""
+    try:
+        return getpass.getuser()
+    except (OSError, KeyError):
+        return ""
+
+
+def _chosen(found: Pending, approval_id: str) -> PendingApproval:
+    wanted = [one for one in found.approvals if approval_id in ("", one.approval_id)]
+    if len(wanted) == 1:
+        return wanted[0]
+    names = choices([one.approval_id for one in found.approvals], "none")
+    meant = f"has no act {approval_id!r} that waits" if approval_id else "has not just one"
+    raise NothingToDecide(f"Session {found.session_id!r} {meant} for a yes; there are: {names}.")
+
+
+def _check_yes(session_id: str, act: PendingApproval, changed: Mapping[str, Any]) -> None:
+    if act.is_expired:
+        raise NothingToDecide(
+            f"It is too late for a yes to {act.approval_id}, which makes it a no; "
+            f"`handoff resume {session_id}` goes on without it."
+        )
+    for name in act.left_out:
+        if name not in changed:
+            raise NothingToDecide(
+                f"The value of {name!r} was left out of the record, so it cannot be sent as it "
+                f"was; say it with --set {name}=VALUE."
+            )

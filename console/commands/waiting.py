@@ -1,0 +1,230 @@
+"""What a session waits for: an act that needs a yes, a question, an act that nobody knows about."""
+
+import sqlite3
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from handoff_console.runtime import Decision
+from handoff_console.runtime.contract import Effect
+from handoff_console.runtime.events import (
+    ApprovalDecided,
+    ApprovalRequested,
+    Event,
+    HandoffOpened,
+    InputGiven,
+    InputRequested,
+    SessionClosed,
+    ToolCalled,
+    ToolReturned,
+)
+from handoff_console.store import reader
+from handoff_console.store.db import open_reader
+from handoff_console.store.effects import EffectState, effects_of
+from handoff_console.store.inbox import inbox_of
+from handoff_console.store.liveness import alive_process
+
+REDACTED = "[redacted"
+"""How a value begins that was left out of the record."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class PendingApproval:
+    """An act that waits for a yes."""
+
+    approval_id: str
+    handoff_id: str
+    agent: str
+    path: str
+    tool: str
+    effect: Effect
+    arguments: Mapping[str, Any]
+    """Exactly what will be sent."""
+    shown: str
+    """The digest of all of this: what a yes is bound to."""
+    expires_at: float
+    """Seconds since 1970 (UTC); no answer until then is a no."""
+    said: Decision | None = None
+    """What somebody decided, not taken over yet."""
+
+    @property
+    def left_out(self) -> tuple[str, ...]:
+        """Arguments that hold a value which was left out of the record."""
+        return tuple(name for name, value in self.arguments.items() if REDACTED in repr(value))
+
+    @property
+    def is_expired(self) -> bool:
+        """Whether it is too late for a yes."""
+        return time.time() > self.expires_at
+
+
+@dataclass(frozen=True, kw_only=True)
+class PendingQuestion:
+    """A question that waits for an answer."""
+
+    subject: str
+    """The handoff that asks, and which of its questions it is: `h3#1`."""
+    agent: str
+    path: str
+    text: str
+    said: str | None = None
+    """What somebody answered, not taken over yet."""
+
+    @property
+    def handoff_id(self) -> str:
+        """The handoff that asks."""
+        return self.subject.partition("#")[0]
+
+
+@dataclass(frozen=True, kw_only=True)
+class UnknownEffect:
+    """An act that was begun, and nobody knows whether it happened."""
+
+    place: str
+    """Handoff, step and call: `h2.1.0`."""
+    key: str
+    agent: str
+    tool: str
+    arguments: Mapping[str, Any]
+    begun_at: float
+    """Seconds since 1970 (UTC)."""
+
+
+@dataclass(frozen=True)
+class Pending:
+    """Everything that a session waits for; all empty when it waits for nobody."""
+
+    session_id: str
+    approvals: Sequence[PendingApproval] = ()
+    questions: Sequence[PendingQuestion] = ()
+    effects: Sequence[UnknownEffect] = ()
+
+    @property
+    def is_answered(self) -> bool:
+        """Whether something was said, or came too late, so that it can go on."""
+        return any(one.said or one.is_expired for one in self.approvals) or any(
+            one.said is not None for one in self.questions
+        )
+
+
+def pending(store_path: Path, asked: str) -> Pending:
+    """Return what a session waits for.
+
+    Raises:
+        OpenError: The store cannot be opened.
+        SessionUnknown: There is no such session.
+        SessionAmbiguous: There are several.
+    """
+    with closing(open_reader(store_path)) as db:
+        return pending_of(db, reader.resolve_session(db, asked))
+
+
+def pending_of(db: sqlite3.Connection, session_id: str) -> Pending:
+    """Return what a session waits for, from an open store.
+
+    Raises:
+        SessionUnknown: There is no such session.
+    """
+    events = reader.load_events(db, session_id)
+    if not events or isinstance(events[-1].payload, SessionClosed):
+        return Pending(session_id)
+    agents = {
+        e.handoff_id: e.payload.target for e in events if isinstance(e.payload, HandoffOpened)
+    }
+    said = inbox_of(db, session_id)
+    return Pending(
+        session_id,
+        tuple(_approvals(db, events, agents, {one.approval_id: one for one in said.decisions})),
+        tuple(_questions(events, agents, said.answers)),
+        tuple(_effects(db, events, agents, session_id)),
+    )
+
+
+def _approvals(
+    db: sqlite3.Connection,
+    events: Sequence[Event],
+    agents: Mapping[str | None, str],
+    said: Mapping[str, Decision],
+) -> Iterator[PendingApproval]:
+    decided = {e.payload.approval_id for e in events if isinstance(e.payload, ApprovalDecided)}
+    for event in events:
+        payload = event.payload
+        if not isinstance(payload, ApprovalRequested) or payload.approval_id in decided:
+            continue
+        yield PendingApproval(
+            approval_id=payload.approval_id,
+            handoff_id=event.handoff_id or "",
+            agent=agents.get(event.handoff_id, ""),
+            path=event.path or "",
+            tool=payload.tool,
+            effect=payload.effect,
+            arguments=reader.body(db, payload.shown)["arguments"],
+            shown=payload.shown,
+            expires_at=event.at + payload.expires_seconds,
+            said=said.get(payload.approval_id),
+        )
+
+
+def _questions(
+    events: Sequence[Event], agents: Mapping[str | None, str], said: Mapping[str, str]
+) -> Iterator[PendingQuestion]:
+    for subject, (event, is_given) in asked_questions(events).items():
+        if is_given:
+            continue
+        assert isinstance(event.payload, InputRequested)
+        yield PendingQuestion(
+            subject=subject,
+            agent=agents.get(event.handoff_id, ""),
+            path=event.path or "",
+            text=event.payload.question,
+            said=said.get(subject),
+        )
+
+
+def asked_questions(events: Sequence[Event]) -> dict[str, tuple[Event, bool]]:
+    """Return all questions to people by subject, each with whether it was answered."""
+    asked: dict[str, tuple[Event, bool]] = {}
+    counts: dict[str, int] = {}
+    for event in events:
+        handoff = event.handoff_id or ""
+        if isinstance(event.payload, InputRequested) and handoff:
+            counts[handoff] = counts.get(handoff, 0) + 1
+            asked[f"{handoff}#{counts[handoff]}"] = (event, False)
+        elif isinstance(event.payload, InputGiven) and handoff in counts:
+            subject = f"{handoff}#{counts[handoff]}"
+            asked[subject] = (asked[subject][0], True)
+    return asked
+
+
+def _effects(
+    db: sqlite3.Connection,
+    events: Sequence[Event],
+    agents: Mapping[str | None, str],
+    session_id: str,
+) -> Iterator[UnknownEffect]:
+    if alive_process(db, session_id) is not None:
+        return  # what was begun goes on
+    begun = {one.key: one for one in effects_of(db, session_id) if one.state is EffectState.BEGUN}
+    returned = {_place(e, e.payload) for e in events if isinstance(e.payload, ToolReturned)}
+    for event in events:
+        payload = event.payload
+        if not isinstance(payload, ToolCalled) or payload.idempotency_key not in begun:
+            continue
+        place = _place(event, payload)
+        if place in returned:  # given up at its deadline, which the record says
+            continue
+        yield UnknownEffect(
+            place=place,
+            key=payload.idempotency_key or "",
+            agent=agents.get(event.handoff_id, ""),
+            tool=payload.tool,
+            arguments=reader.body(db, payload.arguments),
+            begun_at=begun[payload.idempotency_key or ""].begun_at,
+        )
+
+
+def _place(event: Event, payload: ToolCalled | ToolReturned) -> str:
+    return f"{event.handoff_id}.{payload.step}.{payload.index}"
