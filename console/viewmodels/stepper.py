@@ -3,7 +3,6 @@
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from handoff_console.console.viewmodels.sentences import KIND_WORDS, sentence
 from handoff_console.console.viewmodels.text import one_line, signed
@@ -122,22 +121,6 @@ class StepGuide:
             problem=event.kind in _PROBLEM_KINDS or self._is_problem(event.seq),
         )
 
-    def next_problem(self, seq: int) -> int | None:
-        """Return the next event at which something went wrong; None after the last."""
-        return _after(self.problems, seq)
-
-    def previous_problem(self, seq: int) -> int | None:
-        """Return the last such event before this one."""
-        return _before(self.problems, seq)
-
-    def next_handoff(self, seq: int) -> int | None:
-        """Return the first event after this one at which a handoff was asked for."""
-        return _after(self.handoffs, seq)
-
-    def previous_handoff(self, seq: int) -> int | None:
-        """Return the last such event before this one."""
-        return _before(self.handoffs, seq)
-
     def _is_problem(self, seq: int) -> bool:
         place = bisect_right(self.problems, seq)
         return place > 0 and self.problems[place - 1] == seq
@@ -180,13 +163,3 @@ def step_window(
         rows: How many rows at most.
     """
     return guide.window(load(*window_around(around, guide.total, rows)))
-
-
-def _after(seqs: Sequence[int], seq: int) -> int | None:
-    place = bisect_right(seqs, seq)
-    return seqs[place] if place < len(seqs) else None
-
-
-def _before(seqs: Sequence[int], seq: Any) -> int | None:
-    place = bisect_right(seqs, seq - 1)
-    return seqs[place - 1] if place else None

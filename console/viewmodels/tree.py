@@ -1,6 +1,5 @@
 """The handoff tree, row by row, at every event of the session."""
 
-from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -10,9 +9,6 @@ from handoff_console.runtime.contract import HandoffKind, State, Status
 from handoff_console.store.analysis.budget import Entry, Ledger
 from handoff_console.store.analysis.findings import Finding, Severity, Verdict
 from handoff_console.store.analysis.nodes import HandoffNode, HandoffTree
-
-MANY_HANDOFFS = 2_000
-"""Beyond, a tree opens with its first levels only."""
 
 _WORDS = {
     "target": "not allowed",
@@ -45,31 +41,13 @@ class TreeRow:
     opened_seq: int
     """0 while it has not opened; so is the next."""
     closed_seq: int
-    path: str
-    below: int
-    """How many handoffs stand under it and go out of sight when it is folded."""
     note: str = ""
     """A word or two beside the agent: an attempt, a transfer, a limit, a refusal."""
     mark: str = ""
     """`cause` for the handoff of the verdict, `problem` for others that findings rest on."""
     charges: tuple[tuple[int, int], ...] = ()
     """(seq, tokens so far) after each charge, by seq."""
-    label: str = ""
-    """What a screen reader says of the row."""
     tooltip: str = ""
-
-    def outcome_at(self, seq: int) -> str:
-        """Return what the handoff was right after an event; nothing before it was asked for."""
-        if seq < self.asked_seq:
-            return ""
-        return self.outcome if 0 < self.closed_seq <= seq else State.RUNNING.value
-
-    def tokens_at(self, seq: int) -> int:
-        """Return what it had used right after an event."""
-        if 0 < self.closed_seq <= seq:
-            return self.tokens
-        place = bisect_right(self.charges, (seq, 1 << 62))
-        return self.charges[place - 1][1] if place else 0
 
 
 def tree_rows(
@@ -93,28 +71,22 @@ def tree_rows(
     total = max(total_seconds or 0.0, *ends, 1e-9) if ends else 1.0
     charges = _charges(ledgers)
     marks = _marks(tree.nodes, findings, verdict)
-    below = _below(tree.nodes)
     return tuple(
-        _row(node, total, charges.get(node.handoff_id, ()), marks.get(node.handoff_id, ""), under)
-        for node, under in zip(tree.nodes, below, strict=True)
+        _row(node, total, charges.get(node.handoff_id, ()), marks.get(node.handoff_id, ""))
+        for node in tree.nodes
     )
 
 
 def _row(
-    node: HandoffNode,
-    total: float,
-    charges: tuple[tuple[int, int], ...],
-    mark: str,
-    below: int,
+    node: HandoffNode, total: float, charges: tuple[tuple[int, int], ...], mark: str
 ) -> TreeRow:
     start = node.opened_seconds if node.opened_seconds is not None else node.requested_seconds
     end = node.closed_seconds if node.closed_seconds is not None else total
-    agent, task, note = one_line(node.agent, 60), one_line(node.task, 160), _note(node)
     return TreeRow(
         handoff_id=node.handoff_id,
         depth=node.depth,
-        agent=agent,
-        task=task,
+        agent=one_line(node.agent, 60),
+        task=one_line(node.task, 160),
         outcome=node.outcome.value,
         tokens=node.tokens_used,
         start=min(start / total, 1.0),
@@ -122,12 +94,9 @@ def _row(
         asked_seq=node.first_seq,
         opened_seq=node.opened_seq or 0,
         closed_seq=node.closed_seq or 0,
-        path=node.path,
-        below=below,
-        note=note,
+        note=_note(node),
         mark=mark,
         charges=charges,
-        label=", ".join(filter(None, [agent, note, node.outcome.value, task])),
         tooltip=_tooltip(node, start, end),
     )
 
@@ -183,17 +152,3 @@ def _marks(
     if verdict and verdict.handoff_id in marks:
         marks[verdict.handoff_id] = "cause"
     return marks
-
-
-def _below(nodes: Sequence[HandoffNode]) -> list[int]:
-    """Return for each row of an outline how many rows directly after it are deeper."""
-    below = [0] * len(nodes)
-    open_rows: list[int] = []
-    for place, node in enumerate(nodes):
-        while open_rows and nodes[open_rows[-1]].depth >= node.depth:
-            row = open_rows.pop()
-            below[row] = place - row - 1
-        open_rows.append(place)
-    for row in open_rows:
-        below[row] = len(nodes) - row - 1
-    return below
