@@ -261,12 +261,16 @@ class Facets:
 def facets() -> Facets:
     """Return what can be filtered by now."""
     with reading() as db:
-        (last,) = db.execute("select max(event) from events").fetchone()
-        return _facets(str(store_path()), reader.generation(db), last or 0)
+        newest = reader.newest_event(db)
+        return _facets(str(store_path()), reader.generation(db), newest)
 
 
 @st.cache_data(show_spinner=False, max_entries=4)
-def _facets(path: str, generation: int, last: int) -> Facets:  # noqa: ARG001
+def _facets(
+    path: str,
+    generation: int,  # noqa: ARG001 - a part of the key
+    newest: int,  # noqa: ARG001 - another one
+) -> Facets:
     with reading(path) as db:
         counts = store_queries.outcome_count_rows(db)
         found = store_queries.facet_rows(db)
@@ -287,8 +291,7 @@ def sessions(wanted: SessionFilter, limit: int, offset: int) -> tuple[InboxRow, 
     """Return a page of the sessions that match, failed ones first."""
     with reading() as db:
         found = store_queries.session_rows(db, wanted, limit=limit, offset=offset)
-    rows = [{**session, "preview": session["message"]} for session in found]
-    return inbox_rows(rows, now=time.time())
+    return inbox_rows(found, now=time.time())
 
 
 def is_running(session_id: str | None) -> bool:

@@ -1,4 +1,4 @@
-"""Reading one session: its events, what was said, and the messages a model read."""
+"""Reading one session: its events, what was said, and where it came from."""
 
 import json
 import sqlite3
@@ -220,6 +220,19 @@ def last_seq(db: sqlite3.Connection, session_id: str) -> int:
     return int(row[0] or 0)
 
 
+def source_of(db: sqlite3.Connection, session_id: str) -> str | None:
+    """Return the file that a session was imported from; None for what was recorded here."""
+    row = db.execute(
+        "select imported_from from session_keys where session_id = ?", (session_id,)
+    ).fetchone()
+    return row[0] if row else None
+
+
+def newest_event(db: sqlite3.Connection) -> int:
+    """Return the key of the last event of the newest session; 0 for an empty store."""
+    return int(db.execute("select ifnull(max(event), 0) from events").fetchone()[0])
+
+
 def generation(db: sqlite3.Connection) -> int:
     """Return how often something was deleted or rebuilt: caches of another generation are stale."""
     row = db.execute("select value from meta where name = 'generation'").fetchone()
@@ -258,35 +271,6 @@ def body_text(db: sqlite3.Connection, digest: str) -> str | None:
         return None
     row = db.execute("select content from bodies where digest = ?", (name,)).fetchone()
     return None if row is None else str(row[0])
-
-
-def context_messages(db: sqlite3.Connection, context: str) -> list[Any]:
-    """Return the messages a model read, oldest first, by the digest of the call's context.
-
-    A message that the store does not hold (any more) is None, so that the others keep their places;
-    without the chain itself the list is empty.
-    """
-    return [_or_none(db, digest) for digest in _message_digests(db, context)]
-
-
-def _message_digests(db: sqlite3.Connection, context: str) -> list[str]:
-    parts: list[list[str]] = []
-    seen: set[str] = set()
-    name: str | None = context
-    # A chain in a file from elsewhere may bite its own tail.
-    while name is not None and name not in seen:
-        seen.add(name)
-        node = _or_none(db, name)
-        if not isinstance(node, dict):
-            break
-        parts.append([str(digest) for digest in node.get("messages") or ()])
-        name = node.get("previous")
-    return [digest for part in reversed(parts) for digest in part]
-
-
-def _or_none(db: sqlite3.Connection, digest: str) -> Any:
-    text = body_text(db, digest)
-    return None if text is None else json.loads(text)
 
 
 def session_ids(db: sqlite3.Connection) -> Iterator[str]:

@@ -14,7 +14,7 @@ from importlib.resources import files
 from pathlib import Path
 
 from handoff_console.console.commands.samples import SAMPLES
-from handoff_console.store import integrity
+from handoff_console.store import integrity, reader
 from handoff_console.store.analysis.findings import RULES_VERSION
 from handoff_console.store.analysis.plain_text import one_line
 from handoff_console.store.db import open_store
@@ -162,7 +162,7 @@ def _place_for_a_store(path: Path) -> Check:
 
 
 def _inside(db: sqlite3.Connection, path: Path) -> Iterator[Check]:
-    (sessions,) = db.execute("select count(*) from session_keys").fetchone()
+    sessions = sum(1 for _ in reader.session_ids(db))
     size = path.stat().st_size / 1e6
     yield Check(
         "store", Grade.OK,

@@ -39,8 +39,7 @@ def session_page(store_path: Path, wanted: SessionFilter, *, limit: int, offset:
         sessions = queries.session_rows(db, wanted, limit=limit, offset=offset)
         is_all = len(sessions) < limit and not offset
         total = len(sessions) if is_all else queries.session_count(db, wanted)
-    shown = [{**session, "preview": session["message"]} for session in sessions]
-    return Page(inbox_rows(shown, now=datetime.now(UTC).timestamp()), sessions, total)
+    return Page(inbox_rows(sessions, now=datetime.now(UTC).timestamp()), sessions, total)
 
 
 def moment_since(text: str, now: datetime) -> datetime:

@@ -99,10 +99,7 @@ class SessionRecord:
     @cached_property
     def source(self) -> str | None:
         """The file that an import came from; None for what was recorded here."""
-        row = self.db.execute(
-            "select imported_from from session_keys where session_id = ?", (self.session_id,)
-        ).fetchone()
-        return row[0] if row else None
+        return reader.source_of(self.db, self.session_id)
 
     @cached_property
     def metadata(self) -> dict[str, str]:

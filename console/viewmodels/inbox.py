@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from handoff_console.console.viewmodels.header import moment
-from handoff_console.console.viewmodels.text import ago, amount, count, one_line, seconds
+from handoff_console.console.viewmodels.text import ago, amount, count, one_line
 from handoff_console.runtime.contract import State, Status
 
 _CALM = frozenset({Status.OK.value, Status.NOT_FOUND.value, State.RUNNING.value})
@@ -32,17 +32,10 @@ class InboxRow:
     tokens: str
     """`3,120 of 20,000`."""
     tokens_title: str
-    used_share: float
-    """Of the pools, 0 to 1 and beyond."""
     age: str
     at: str
     """When it started, in full."""
-    duration: str
     flow: str
-    prompt_version: str
-    origin: str
-    handoff_id: str | None
-    """The handoff to select when the session is opened."""
     fault: bool
     """It asks for somebody's attention."""
 
@@ -51,7 +44,7 @@ def inbox_rows(sessions: Iterable[Mapping[str, Any]], *, now: float) -> tuple[In
     """Return the rows of the list, in the order given.
 
     Args:
-        sessions: Rows of the store's `sessions`, with its column names; a value that is missing
+        sessions: Rows of the store's `session_rows`, with its column names; a value that is missing
             (None, NaN, NaT) is as good as empty.
         now: The time of day in seconds since 1970, for the ages.
     """
@@ -85,9 +78,6 @@ class _Fields:
         value = self._row.get(name)
         return value if isinstance(value, str) else ""
 
-    def number(self, name: str) -> float:
-        return _finite(self._row.get(name))
-
     def moment(self, name: str) -> float:
         """Return a time of day in seconds since 1970, whether it is a number or a date."""
         value = self._row.get(name)
@@ -97,7 +87,7 @@ class _Fields:
             return 0.0
 
     def whole(self, name: str) -> int:
-        return int(self.number(name))
+        return int(_finite(self._row.get(name)))
 
 
 def _finite(value: Any) -> float:
@@ -118,20 +108,15 @@ def _row(row: _Fields, now: float) -> InboxRow:
         session_id=row.text("session_id"),
         outcome=outcome,
         verdict=one_line(row.text("verdict"), 240) or _without_verdict(outcome),
-        asked=one_line(row.text("preview"), 160),
+        asked=one_line(row.text("message"), 160),
         agent=at_fault or "–",
         depth=f"{row.whole('depth')} · {row.whole('hops')}",
         tokens=f"{amount(used)} of {amount(pool)}" if pool else amount(used),
         tokens_title=f"{share:.0%} of the pool"
         + (f", {count(turns, 'turn')}" if turns > 1 else ""),
-        used_share=share,
         age=ago(now - started) if started else "–",
         at=moment(started) if started else "",
-        duration=seconds(row.number("duration_seconds")),
         flow=one_line(row.text("flow"), 60),
-        prompt_version=one_line(row.text("prompt_version"), 40),
-        origin=one_line(row.text("origin"), 20),
-        handoff_id=row.text("problem_handoff_id") or None,
         fault=outcome not in _CALM or bool(at_fault),
     )
 

@@ -1,8 +1,6 @@
 import pytest
 from support import event_logs
-from support.logs import Log
 
-from handoff_console.runtime.canonical import canonical, digest
 from handoff_console.store import reader
 from handoff_console.store.errors import SessionAmbiguous, SessionUnknown, StoreDamaged
 
@@ -106,45 +104,6 @@ def test_a_body_that_is_not_there_is_a_key_error(recorded, reading):
     with pytest.raises(KeyError):
         reader.body(reading, "no digest")
     assert reader.body_text(reading, "0" * 32) is None
-
-
-def test_the_messages_a_model_read_are_those_along_the_chain(sink, reading):
-    log = Log().user("Hello")
-    root = log.root("triage")
-    log.step(root).step(root).step(root)
-    events = event_logs.write(sink, "s-1", log)
-    contexts = [e.payload.context for e in events if e.kind == "model_called"]
-
-    assert [len(reader.context_messages(reading, context)) for context in contexts] == [1, 2, 3]
-    assert reader.context_messages(reading, contexts[-1]) == [
-        {"role": "user", "content": f"triage reads {number}"} for number in (1, 2, 3)
-    ]
-
-
-def test_a_message_that_is_gone_keeps_the_place_of_the_others(sink, reading):
-    here = {"role": "user", "content": "here"}
-    kept = digest(canonical(here), sink.digest_key)
-    node = {"previous": None, "messages": ["0" * 32, kept]}
-    context = digest(canonical(node), sink.digest_key)
-    log = event_logs.keep(sink, "s-1", event_logs.failed())
-    sink.keep(kept, canonical(here), "s-1")
-    sink.keep(context, canonical(node), "s-1")
-    for event in log:
-        sink.append(event)
-    sink.commit()
-
-    assert reader.context_messages(reading, context) == [None, here]
-    assert reader.context_messages(reading, "0" * 32) == []
-
-
-def test_a_chain_that_bites_its_own_tail_ends(sink, reading):
-    event_logs.write(sink, "s-1", event_logs.failed())
-    name = "ab" * 16
-    node = {"previous": name, "messages": []}
-    sink.keep(name, canonical(node), "s-1")
-    sink.commit()
-
-    assert reader.context_messages(reading, name) == []
 
 
 @pytest.mark.parametrize(
