@@ -85,7 +85,7 @@ class ToolResult:
 
         try:
             return json.loads(self.content)
-        except ValueError:
+        except (ValueError, RecursionError):
             return self.content
 
 

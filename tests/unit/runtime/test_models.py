@@ -14,7 +14,9 @@ from handoff_console.runtime import (
     EventList,
     Flow,
     FlowError,
+    HandoffRequest,
     Limits,
+    ModelCall,
     ModelReply,
     Rules,
     Scripted,
@@ -406,6 +408,32 @@ def test_an_unknown_name_lists_the_known_ones():
     assert str(refused.value).startswith(
         "Flow 'f' cannot run: agent 'a' wants the model 'offline:bm52'; there are: offline:bm25, "
     )
+
+
+# What came back
+
+
+@pytest.mark.parametrize(
+    ("content", "value"),
+    [
+        ('<data from="look">\n{"a":1}\n</data>', {"a": 1}),
+        ("plain text", "plain text"),
+        ("[" * 100_000, "[" * 100_000),
+    ],
+)
+def test_a_result_is_read_as_json_where_it_is_some(content, value):
+    flow = solo(lambda call: say("ok"))
+    message = {"role": "tool", "tool_call_id": "c", "name": "look", "content": content}
+    call = ModelCall(
+        flow=flow,
+        agent=flow.agents[0],
+        messages=[message],
+        tools=[],
+        request=HandoffRequest(task="x"),
+    )
+
+    assert call.result_of("look") == value
+    assert call.result_of("nothing") is None
 
 
 # Short ways to write replies
