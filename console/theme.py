@@ -71,23 +71,6 @@ LOOKS: dict[str, Look] = {
     )
 }
 
-WORST_FIRST: tuple[str, ...] = (
-    Status.ERROR,
-    State.INTERRUPTED,
-    Status.LIMIT_REACHED,
-    State.REFUSED,
-    State.WAITING,
-    Status.NEEDS_INPUT,
-    State.RUNNING,
-    State.CANCELLED,
-    State.INCOMPLETE,
-    State.UNKNOWN,
-    State.TRANSFERRED,
-    Status.NOT_FOUND,
-    Status.OK,
-)
-"""The order in which outcomes are offered."""
-
 AGENT_COLORS = ("#4E79A7", "#A0CBE8", "#8C6D5A", "#D7B5A6", "#B6992D", "#86BCB6", "#79706E")
 """Muted, so that no agent looks like a status."""
 OTHER_AGENTS = "other"

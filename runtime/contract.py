@@ -44,6 +44,24 @@ class State(StrEnum):
     """Imports only: the record does not say."""
 
 
+WORST_FIRST: tuple[Status | State, ...] = (
+    Status.ERROR,
+    Status.LIMIT_REACHED,
+    State.INTERRUPTED,
+    State.REFUSED,
+    State.WAITING,
+    Status.NEEDS_INPUT,
+    State.CANCELLED,
+    State.INCOMPLETE,
+    State.RUNNING,
+    State.UNKNOWN,
+    Status.NOT_FOUND,
+    State.TRANSFERRED,
+    Status.OK,
+)
+"""All outcomes, in the order in which they ask for attention."""
+
+
 class EndedBy(StrEnum):
     """What closed a handoff."""
 

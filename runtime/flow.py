@@ -131,7 +131,7 @@ class Flow:
     def schema_json(self, name: str) -> str:
         """Return a registered schema as one line of JSON."""
         make = self.schemas[name].model_json_schema
-        return self.fixed(("schema", name), lambda: canonical_text(make())).value  # type: ignore[no-any-return]
+        return str(self.fixed(("schema", name), lambda: canonical_text(make())).value)
 
     def fixed(self, key: Hashable, make: Callable[[], Any]) -> "Fixed":
         """Return something that is the same in every session of this flow, made once."""

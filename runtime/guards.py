@@ -1,4 +1,4 @@
-"""The gate every handoff passes: the checks that hold whatever the model says.
+"""The checks of the gate: they hold whatever the model says.
 
 Source: S0 step 3, S2 "The Infinite Ping-Pong Cycle", S3 "Under the hood".
 """

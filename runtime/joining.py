@@ -8,20 +8,16 @@ from typing import Any, NamedTuple
 
 from handoff_console.runtime.answers import answer_text
 from handoff_console.runtime.context import request_message
-from handoff_console.runtime.contract import HandoffKind, HandoffRequest, HandoffResult, Status
+from handoff_console.runtime.contract import (
+    WORST_FIRST,
+    HandoffKind,
+    HandoffRequest,
+    HandoffResult,
+)
 from handoff_console.runtime.flow import Flow
 from handoff_console.runtime.gate import Gate
 from handoff_console.runtime.handoff import OpenHandoff
 from handoff_console.runtime.packet import Packet
-
-WORST_FIRST = (
-    Status.ERROR,
-    Status.LIMIT_REACHED,
-    Status.NEEDS_INPUT,
-    Status.NOT_FOUND,
-    Status.OK,
-)
-
 
 RUNTIME = "runtime"
 """Who asks an aggregator."""

@@ -7,6 +7,7 @@ from handoff_console.console.components.panel import button, panel, pressed, tag
 from handoff_console.console.components.session_list import opened_session, session_list
 from handoff_console.console.viewmodels.inbox import showing
 from handoff_console.console.viewmodels.text import amount
+from handoff_console.runtime.contract import WORST_FIRST
 from handoff_console.runtime.errors import HandoffConsoleError
 from handoff_console.store.session_filter import SessionFilter
 
@@ -57,7 +58,7 @@ def filters(found: queries.Facets) -> SessionFilter:
         finding = choice("Finding", "finding", found.findings, "with or without findings")
     outcomes = st.pills(
         "Outcome",
-        [outcome for outcome in theme.WORST_FIRST if outcome in found.outcomes],
+        [outcome for outcome in WORST_FIRST if outcome in found.outcomes],
         selection_mode="multi",
         format_func=lambda word: f"{theme.look(word).glyph} {word} {amount(found.outcomes[word])}",
         key="outcome",

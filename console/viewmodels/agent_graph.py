@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from handoff_console.console.viewmodels.text import amount, as_name, count
-from handoff_console.runtime.contract import HandoffKind, State
+from handoff_console.runtime.contract import WORST_FIRST, HandoffKind, State
 from handoff_console.runtime.events import Event, SessionStarted
 from handoff_console.store.analysis.bodies import Body, read_fields
 from handoff_console.store.analysis.nodes import HandoffNode, HandoffTree
@@ -162,15 +162,9 @@ def _most_active(
     return [name for name in names if name in kept]
 
 
-_WORST = (
-    "error", "interrupted", "limit_reached", "refused", "needs_input", "waiting", "cancelled",
-    "incomplete", "not_found", "running", "transferred", "ok", "unknown",
-)  # fmt: skip
-
-
 def _worst(nodes: Sequence[HandoffNode]) -> HandoffNode | None:
     return min(
-        nodes, key=lambda node: (_WORST.index(node.outcome.value), -node.first_seq), default=None
+        nodes, key=lambda node: (WORST_FIRST.index(node.outcome), -node.first_seq), default=None
     )
 
 

@@ -188,10 +188,14 @@ def _request_lines(node: HandoffNode, own: _Own, fields: Mapping[str, Any]) -> I
         yield Line("limits", _limits(opened.max_steps, opened.max_tokens, opened.deadline_seconds))
         yield Line("answers with", as_name(opened.output_schema))
         yield Line("context", as_name(opened.context_policy.replace("_", " ")))
-    elif isinstance(asked := fields.get("limits"), Mapping):
-        figures = [asked.get(name) for name in ("max_steps", "max_tokens", "deadline_seconds")]
-        if all(isinstance(figure, int | float) for figure in figures):
-            yield Line("limits asked for", _limits(*figures))  # type: ignore[arg-type]
+    else:
+        match fields.get("limits"):
+            case {
+                "max_steps": int() as steps,
+                "max_tokens": int() as tokens,
+                "deadline_seconds": int() | float() as deadline,
+            }:
+                yield Line("limits asked for", _limits(steps, tokens, deadline))
     if node.continues:
         yield Line("continues", node.continues)
     if node.follows:

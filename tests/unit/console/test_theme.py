@@ -5,7 +5,7 @@ from itertools import combinations
 import pytest
 
 from handoff_console.console import theme
-from handoff_console.runtime.contract import State, Status
+from handoff_console.runtime.contract import WORST_FIRST, State, Status
 
 RESULTS = [*Status, State.RUNNING]
 
@@ -26,7 +26,10 @@ def contrast(one, other):
 def test_every_outcome_has_a_look_and_each_glyph_stands_for_one():
     assert set(theme.LOOKS) == {*Status, *State}
     assert len({look.glyph for look in theme.LOOKS.values()}) == len(theme.LOOKS)
-    assert set(theme.WORST_FIRST) == set(theme.LOOKS)
+
+
+def test_every_outcome_has_its_place_among_the_worst():
+    assert sorted(WORST_FIRST) == sorted([*Status, *State])
 
 
 @pytest.mark.parametrize("outcome", theme.LOOKS)
