@@ -2,7 +2,6 @@
 
 The ledger alone says which handoffs would have been refused or cut. What it cannot say is what
 anybody would have done then; that is named, and where it matters a handoff's fate is `depends`.
-Source: console.md, "Budget burn-down that explains itself".
 """
 
 from collections.abc import Iterator, Sequence

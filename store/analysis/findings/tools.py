@@ -15,9 +15,9 @@ from handoff_console.store.analysis.plain_text import as_name, listed, one_line
 _WHY = {
     "not_allowed": "which it may not use here",
     "unknown": "which does not exist",
-    "effect": "whose effect is not allowed here",
     "arguments": "with arguments that do not fit",
     "approval": "which nobody approved",
+    "outcome_unknown": "an act that was begun before and may have happened",
 }
 
 
@@ -88,6 +88,8 @@ def _severity(
 def _advice(rule: str, agent: str, tool: str, allowed: tuple[str, ...]) -> str:
     if rule == "arguments":
         return f"Describe the arguments of {tool} better, or check what {agent} was given."
+    if rule == "outcome_unknown":
+        return f"Find out whether {tool} did its work before: nothing tries it again by itself."
     if rule == "approval":
         return f"If {tool} should run, ask for it again and approve it in time."
     may = listed(list(allowed), limit=5) if allowed else "no tool"

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 from support.logs import Log
 
-from handoff_console.runtime import guards
+from handoff_console.runtime import guards, toolbox
 from handoff_console.runtime.contract import Effect
 from handoff_console.runtime.events import StateSet
-from handoff_console.store.analysis.findings import Finding, Severity, findings, refusals
+from handoff_console.store.analysis.findings import Finding, Severity, findings, refusals, tools
 
 
 def found(log: Log, code: str) -> list[Finding]:
@@ -466,6 +466,22 @@ def test_a_denied_tool_is_a_warning_while_the_agent_finds_another_way():
     assert finding.sentence == "billing called the tool refund, which it may not use here."
     assert (finding.severity, finding.handoff_id) == (Severity.WARNING, "h1")
     assert [e.seq for e in finding.evidence] == seqs(log, "tool_denied")
+
+
+def test_an_act_that_may_have_happened_is_to_be_looked_into():
+    log = Log().user("Refund me")
+    root = log.root("refunds")
+    log.step(root).deny(root, "refund", rule="outcome_unknown").step(root).close(root).end()
+    finding = only(log, "tool_denied")
+
+    assert finding.sentence.endswith("an act that was begun before and may have happened.")
+    assert finding.advice.startswith("Find out whether refund did its work before")
+
+
+def test_every_rule_that_denies_a_tool_has_words_of_its_own():
+    code = Path(inspect.getfile(toolbox)).read_text("utf-8")
+
+    assert set(re.findall(r'Denial\("(\w+)"', code)) == tools._WHY.keys()
 
 
 def test_a_denied_tool_on_which_the_handoff_wore_itself_out_is_an_error():
