@@ -172,6 +172,31 @@ def test_a_cluster_hands_over_among_itself_and_its_caller_waits():  # R40
     assert opened == [("t1", None), ("t1/1.0", "h1"), ("t1/1.0~1", "h1")]
 
 
+def test_who_takes_over_answers_in_the_shape_that_the_sender_owed():
+    script = Scripted(
+        {
+            "boss": [delegate("a", "Find it"), say("Done.")],
+            "a": [hand_over("b", "yours")],
+            "b": [say("It is A-1."), answer("ok", order_id="A-1")],
+        }
+    )
+    flow = Flow(
+        "shapes",
+        [
+            Agent("boss", edges=[Edge.call("a", "A.", output_schema="Refund")]),
+            Agent("a", edges=[Edge.transfer("b", "B.")]),
+            Agent("b"),
+        ],
+        schemas={"Refund": Refund},
+    )
+
+    played = play(flow, model=script)
+
+    assert [p.output_schema for p in played.of("handoff_opened")] == ["Text", "Refund", "Refund"]
+    assert played.one("output_rejected").problem.startswith("the answer is no JSON object")
+    assert played.one("handoff_closed", "h3").status == "ok"
+
+
 # The packet
 
 
