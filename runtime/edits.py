@@ -43,6 +43,20 @@ class Edits:
             fields["model"] = getattr(self.model, "name", str(self.model))
         return fields
 
+    @classmethod
+    def recorded(cls, fields: Mapping[str, Any], model: Any = None) -> "Edits":
+        """Return the changes that a re-run recorded.
+
+        Args:
+            fields: What `described` returned.
+            model: What stands for the model that they name.
+        """
+        changes = {
+            name: tuple(value) if isinstance(value, list) else value
+            for name, value in fields.items()
+        }
+        return cls(**{**changes, "model": model})
+
     @property
     def changes_request(self) -> bool:
         """Whether the receiver is told something else."""

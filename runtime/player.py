@@ -65,7 +65,9 @@ class Player:
         self._recorder = recorder
         self._tape = tape or Tape()
         self._live = tape is None
-        self._last_id = last_id(chain.from_iterable(self._tape.handoff_ids.values()))
+        self._last_id = self.last_handoff_number = last_id(
+            chain.from_iterable(self._tape.handoff_ids.values())
+        )
         replies = chain.from_iterable(self._tape.replies.values())
         self._moments = sorted(
             [reply.at_seconds for reply in replies]

@@ -32,7 +32,8 @@ from handoff_console.runtime.recorded import (
     with_recorded_prompts,
 )
 from handoff_console.runtime.recorder import Recorder, Scope
-from handoff_console.runtime.rerun_player import Mode, RerunPlayer
+from handoff_console.runtime.rerun_player import Mode, Repeated, RerunPlayer
+from handoff_console.runtime.rerun_resumed import ResumedRerunPlayer
 from handoff_console.runtime.session import Session
 from handoff_console.runtime.tape import Recording, Tape
 
@@ -65,6 +66,7 @@ async def rerun(
     mode: Mode = Mode.VERIFY,
     edits: Edits | None = None,
     graft: Recording | None = None,
+    so_far: Recording | None = None,
     **options: Any,
 ) -> RerunResult:
     """Run a handoff of a recorded session again, in a session of its own.
@@ -76,6 +78,7 @@ async def rerun(
         mode: How much is real.
         edits: What is changed about it.
         graft: For `continue`: an earlier re-run of the same handoff, whose answers are taken over.
+        so_far: This very re-run until it was suspended or interrupted, to go on with it.
         options: Fields of `RunOptions`.
 
     Raises:
@@ -105,7 +108,12 @@ async def rerun(
     players: list[RerunPlayer] = []
 
     def player_of(recorder: Recorder) -> RerunPlayer:
-        players.append(RerunPlayer(recorder, tape, mode, path, edits, since, edited))
+        repeated = Repeated(tape, mode, path, edits, since, edited)
+        players.append(
+            ResumedRerunPlayer(recorder, repeated, so_far)
+            if so_far
+            else RerunPlayer(recorder, repeated)
+        )
         return players[0]
 
     origin = replace(
@@ -116,7 +124,9 @@ async def rerun(
         rerun_mode=mode.value,
         edits=edits.described() or None,
     )
-    session = Session(as_was, player_of=player_of, origin=origin, **options)
+    if so_far:
+        options["session_id"] = so_far.session_id
+    session = Session(as_was, so_far, player_of=player_of, origin=origin, **options)
     if mode is Mode.CONTINUE:
         result = await _whole(session, tape)
     else:

@@ -1,7 +1,7 @@
 """What answers in a re-run: the recording, a model, a tool, or nobody. One rule a mode."""
 
 from enum import StrEnum
-from typing import Any
+from typing import Any, NamedTuple
 
 from handoff_console.runtime.agents import Agent
 from handoff_console.runtime.context import tool_message
@@ -45,32 +45,35 @@ class Mode(StrEnum):
     """The whole session: recorded answers where the question is the same, real ones elsewhere."""
 
 
+class Repeated(NamedTuple):
+    """What is run again, and how."""
+
+    tape: Tape
+    """The recorded answers."""
+    mode: Mode
+    """How much is real."""
+    path: str
+    """The handoff that is run again."""
+    edits: Edits
+    """What was changed about it."""
+    since_seconds: float
+    """When it was opened in the recording: there its time begins."""
+    edited: Model | None
+    """The model that the operator chose for it; None leaves its own."""
+
+
 class RerunPlayer(Player):
     """Gives the answers of a re-run.
 
     Args:
         recorder: Of the re-run's own session.
-        tape: The recorded answers.
-        mode: How much is real.
-        path: The handoff that is run again.
-        edits: What was changed about it.
-        since_seconds: When it was opened in the recording: there its time begins.
-        models: What stands behind the agents, for those that are edited.
+        repeated: What is run again.
     """
 
-    def __init__(
-        self,
-        recorder: Recorder,
-        tape: Tape,
-        mode: Mode,
-        path: str,
-        edits: Edits,
-        since_seconds: float,
-        edited: Model | None,
-    ) -> None:
-        super().__init__(recorder, tape)
-        self._mode, self._path, self._edits = mode, path, edits
-        self._since, self._edited = since_seconds, edited
+    def __init__(self, recorder: Recorder, repeated: Repeated) -> None:
+        super().__init__(recorder, repeated.tape)
+        self._mode, self._path, self._edits = repeated.mode, repeated.path, repeated.edits
+        self._since, self._edited = repeated.since_seconds, repeated.edited
         self._left: set[tuple[str | None, int]] = set()
         """Handoffs whose questions are no longer the recorded ones."""
         self.played_tools = 0

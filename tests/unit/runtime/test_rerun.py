@@ -233,3 +233,58 @@ def test_a_handoff_that_was_refused_cannot_be_run_again():
 
     with pytest.raises(RequestError, match="was refused and never began"):
         asyncio.run(rerun(flow, recording, refused or ""))
+
+
+def test_a_rerun_that_waited_goes_on_and_asks_nobody_twice(again):
+    handoff_id = again.handoff("t1/1.2~1")
+    edits = Edits(armed=("note",))
+    waiting = again.run(handoff_id, Mode.LIVE, edits=edits)
+    so_far, asked_before = again.rerun_recording, again.town.asked
+    (act,) = waiting.session.waiting_for
+    yes = Decision(approval_id=act.approval_id, approved=True, shown=act.shown)
+
+    came = asyncio.run(
+        rerun(
+            again.town.flow(), again.recording, handoff_id, mode=Mode.LIVE, so_far=so_far,
+            edits=Edits.recorded({"armed": ["note"]}), decisions=[yes], sink=again.sink,
+        )
+    )  # fmt: skip
+
+    assert (asked_before, again.town.asked, again.town.written) == (1, 2, [7])
+    assert came.session.answer == "noted"
+    assert (came.live_model_calls, came.live_tool_calls) == (2, 1)
+    events = again.sink.events
+    assert [e.seq for e in events] == list(range(1, len(events) + 1))
+    assert [e.kind for e in events].count("session_started") == 1
+    assert [e.kind for e in events].count("handoff_opened") == 1
+    assert events[-1].kind == "session_closed"
+    assert again.journal.events == again.before
+
+
+@pytest.mark.parametrize("mode", [Mode.LIVE, Mode.CONTINUE])
+def test_a_rerun_goes_on_from_everything_it_had_recorded_when_its_process_ended(again, mode):
+    handoff_id = again.handoff("t1/1.2")
+    edits = Edits(inputs={"name": "new"}, task="Ask further still.")
+    whole = again.run(handoff_id, mode, edits=edits)
+    record = list(again.sink.events)
+    for cut in range(3, len(record)):
+        left = EventList()
+        left.bodies.update(again.sink.bodies)
+        left.events.extend(record[:cut])
+        so_far = Recording(record[0].session_id, record[:cut], left.body)
+        town = Town()
+        came = asyncio.run(
+            rerun(
+                town.flow(), again.recording, handoff_id, mode=mode, so_far=so_far, edits=edits,
+                sink=left,
+            )
+        )  # fmt: skip
+
+        assert came.session.status == whole.session.status, cut
+        heard = sum(e.kind == "model_replied" and not e.payload.replayed for e in record[:cut])
+        assert town.asked == whole.live_model_calls - heard, cut
+        assert came.first_divergence == whole.first_divergence, cut
+        opened = [e.handoff_id for e in left.events if e.kind == "handoff_opened"]
+        closed = [e.handoff_id for e in left.events if e.kind == "handoff_closed"]
+        assert sorted(opened) == sorted(closed), cut
+        assert len(set(opened)) == len(opened), cut
