@@ -263,7 +263,7 @@ def test_a_tool_that_takes_its_time_to_clean_up_holds_nobody_up():  # OA#4899
     assert played.events[-1].elapsed_seconds == 5
 
 
-def test_a_late_result_is_recorded_while_the_session_goes_on():  # R18
+def test_a_late_result_is_recorded_while_the_session_goes_on():  # R18 R71
     async def slow() -> str:
         """Take ten seconds."""
         await asyncio.sleep(10)

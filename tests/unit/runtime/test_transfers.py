@@ -462,7 +462,7 @@ def test_a_refused_transfer_is_in_no_later_context_but_the_askers():
 # Tools of the same reply
 
 
-def test_a_transfer_waits_for_the_tools_of_its_reply():
+def test_a_transfer_waits_for_the_tools_of_its_reply():  # R71
     async def slow_report() -> str:
         """Write a report."""
         import asyncio
