@@ -5,11 +5,13 @@ session in memory that takes longer than the click itself: half a second with 5,
 """
 
 import gc
-import importlib
-import threading
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import cache
+
+MANY_MODULES = 50
+
+_modules_seen = 0
 
 
 @contextmanager
@@ -31,23 +33,15 @@ def undisturbed(*, keep: bool) -> Iterator[None]:
             gc.enable()
 
 
-SETTLE_AFTER_SECONDS = 1.0
-"""Until then the first page has been sent; a click that comes sooner loads what it needs itself."""
-
-
-@cache
 def settle() -> None:
-    """Load in the background what charts need, then keep the collector away from all libraries.
+    """Take what libraries loaded since the last time out of the collector's sight.
 
-    Once a process, after its first page: that one waits for none of it.
+    At the end of a page, which is on its way by then. The first page of a kind loads libraries,
+    later ones none.
     """
-    later = threading.Timer(SETTLE_AFTER_SECONDS, _settle)
-    later.daemon = True
-    later.start()
-
-
-def _settle() -> None:
-    for name in ("pandas", "plotly.tools"):
-        importlib.import_module(name)
-    gc.collect()
-    gc.freeze()
+    global _modules_seen  # noqa: PLW0603 - one number for the process
+    loaded = len(sys.modules)
+    if loaded - _modules_seen >= MANY_MODULES:
+        _modules_seen = loaded
+        gc.collect()
+        gc.freeze()

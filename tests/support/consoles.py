@@ -17,6 +17,8 @@ from pathlib import Path
 from handoff_console.console.server import serve
 serve(Path(sys.argv[1]), open_browser=False, announce=lambda url: print(url, flush=True))
 """
+# A busy machine is slow, not wrong.
+expect.set_options(timeout=20_000)
 IDLE = "[data-testid=stApp][data-test-script-state=notRunning]"
 OWN = re.compile(r"^(https?|wss?)://(127\.0\.0\.1|localhost)(:\d+)?/|^(blob|data):")
 
