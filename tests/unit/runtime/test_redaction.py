@@ -166,6 +166,8 @@ def test_no_timestamp_is_taken_for_a_card_number():
         ('{"password": "a\\"b", "c": 1}', '{"password": "[redacted: password]", "c": 1}'),
         ('{"token": "cut off', '{"token": "[redacted: token]"'),
         ('{"token": [1, 2', '{"token": "[redacted: token]"'),
+        ('{"token": ["}a"], "c": 1}', '{"token": "[redacted: token]", "c": 1}'),
+        ("token: [don't tell], more", "token: [redacted: token], more"),
         ("token: ", "token: "),
     ],
 )
@@ -208,6 +210,13 @@ def test_a_key_of_ones_own_is_removed_as_well():
         "customerName": "[redacted: customerName]",
         "token": "[redacted: token]",
     }
+
+
+@pytest.mark.parametrize(
+    "word", ["PASSWORD", "Pa\N{LATIN SMALL LETTER LONG S}sword", "paßword", "\ud800 password"]
+)
+def test_a_word_is_noticed_however_it_is_written(word):
+    assert RULES.may_hold(f"{word}: hunter2")
 
 
 def test_off_removes_nothing():
