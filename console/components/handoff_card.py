@@ -13,21 +13,28 @@ from handoff_console.console.viewmodels.handoff_card import (
 from handoff_console.console.viewmodels.seen import ContextView, MessageView, PacketView
 
 TITLE, BODY = "card_title", "card_body"
+PROBLEMS_SHOWN = 1
+"""Beside the verdict; how many more there are is said."""
 
 
 def show_title(card: HandoffCard, verdict: str) -> None:
     """Draw who it is, how it ended and what is wrong with it beside the verdict."""
     found = [problem for problem in card.problems if problem.sentence != verdict]
     problems = [
-        tag("div.small.text.problem", problem.sentence, outcome=_color_of(problem.severity))
-        for problem in found[:2]
+        tag(
+            "div.small.text.problem.one-line",
+            problem.sentence,
+            outcome=_color_of(problem.severity),
+            title=problem.sentence,
+        )
+        for problem in found[:PROBLEMS_SHOWN]
     ]
-    more = len(found) - 2
+    more = len(found) - PROBLEMS_SHOWN
     if more > 0:
         problems.append(tag("div.small.quiet", f"and {more} more"))
     title = tag(
-        "div.row.one-row",
-        tag("span.big.text", card.title),
+        "div.row.tight",
+        tag("span.big.text.one-line", card.title, title=card.title),
         tag("span.chip", card.handoff_id),
         status(card.outcome),
         tag("span.quiet.one-line.grow.text", card.task, title=card.task),
@@ -132,8 +139,11 @@ def _result(result: ResultView) -> Iterable[Node]:
     if result.notes:
         yield tag("h3", "Notes")
         yield tag("p.text.lines", result.notes)
-    for problem in result.rejected:
-        yield tag("p.text.problem", f"Rejected: {problem}", outcome="error")
+    for answer in result.rejected:
+        yield tag("p.text.problem", f"Rejected: {answer.problem}", outcome="error")
+        if answer.text:
+            yield tag("p.quiet.small", "What it said; no agent has read this:")
+            yield tag("pre", answer.text)
     yield _lines(result.lines)
     if not result.is_whole:
         yield tag("p.quiet.small", "The result itself is not in this record.")

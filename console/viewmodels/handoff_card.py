@@ -67,6 +67,16 @@ class GateView:
 
 
 @dataclass(frozen=True, slots=True)
+class RejectedAnswer:
+    """An answer that did not fit; nobody but the operator reads it."""
+
+    problem: str
+    """What was wrong with it."""
+    text: str
+    """What the worker said, as it was recorded; empty when that is gone."""
+
+
+@dataclass(frozen=True, slots=True)
 class ResultView:
     """What came back."""
 
@@ -81,8 +91,8 @@ class ResultView:
     notes: str
     lines: tuple[Line, ...]
     """Steps, tokens, time, schema check, attempts."""
-    rejected: tuple[str, ...]
-    """What was wrong with each answer that did not fit."""
+    rejected: tuple[RejectedAnswer, ...]
+    """Each answer that did not fit, in order."""
     is_whole: bool
     """False: the result's body is gone."""
 
@@ -234,9 +244,15 @@ def _result(node: HandoffNode, own: _Own, body: Body | None) -> ResultView:
         data="" if only_text or not data else pretty(data),
         notes=block(notes, 2_000) if isinstance(notes, str) else "",
         lines=tuple(_result_lines(node, own)),
-        rejected=tuple(one_line(output.problem, 300) for output in own.outputs),
+        rejected=tuple(_rejected(output, body) for output in own.outputs),
         is_whole=closed is None or closed.result is None or read(body, closed.result) is not None,
     )
+
+
+def _rejected(output: OutputRejected, body: Body | None) -> RejectedAnswer:
+    said = read_fields(body, output.output).get("content")
+    text = block(said) if isinstance(said, str) else ""
+    return RejectedAnswer(one_line(output.problem, 300), text)
 
 
 _LIMITS = {
@@ -284,8 +300,6 @@ def _result_lines(node: HandoffNode, own: _Own) -> Iterable[Line]:
     if own.closed is not None and own.closed.cost:
         yield Line("cost", f"{own.closed.cost:.4f}")
     yield Line("schema check", _schema_check(own))
-    if own.closed is not None and own.closed.quarantined:
-        yield Line("quarantine", "the rejected answer is kept for the operator")
     if own.activated is not None:
         yield Line("model", as_name(own.activated.model))
 

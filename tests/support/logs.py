@@ -365,7 +365,7 @@ class Log:
 
     def reject_output(self, handoff_id: str, problem: str, final: bool = False) -> "Log":
         steps = self.handoffs[handoff_id].steps
-        output = self.keep("not json")
+        output = self.keep({"role": "assistant", "content": "not json"})
         self.emit(
             handoff_id, OutputRejected(step=steps, output=output, problem=problem, final=final)
         )

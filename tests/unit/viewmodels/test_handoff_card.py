@@ -156,7 +156,11 @@ def test_rejected_answers_are_told_one_by_one():
     log.step(root).reject_output(root, "status is 'fine'", final=True).close(root, "error")
     result = card_of(log, "h1").result
 
-    assert result.rejected == ("status is missing", "status is 'fine'")
+    assert [answer.problem for answer in result.rejected] == [
+        "status is missing",
+        "status is 'fine'",
+    ]
+    assert [answer.text for answer in result.rejected] == ["not json", "not json"]
     assert {line.name: line.value for line in result.lines}["schema check"] == (
         "no answer fitted Text, twice"
     )
