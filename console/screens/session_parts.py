@@ -17,7 +17,7 @@ from handoff_console.console.viewmodels.text import one_line
 OUTSIDE_PX = 425
 """What the page takes beside its header and its card, so that stepping needs no scrolling."""
 TREE_OUTSIDE_PX = 515
-CARD_TITLE_PX = 78
+CARD_TITLE_PX = 100
 GRAPH_PX = 350
 LINES = 8
 POOL = "pool"
