@@ -305,7 +305,7 @@ def test_a_tool_that_hangs_frees_the_session_at_its_deadline():
 
     log = asyncio.run(sessions())
 
-    assert 0.4 <= log.events[-1].elapsed_seconds < 2
+    assert 0.4 <= log.events[-1].elapsed_seconds < 10
     assert returned(log)[0].error == "the tool did not return by the deadline"
     assert [e.payload.code for e in log.events if isinstance(e.payload, WarningRaised)] == [
         "tool_left_running"

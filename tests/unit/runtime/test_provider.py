@@ -305,12 +305,12 @@ def test_what_will_not_pass_is_asked_once(serve, line, says):
 @both_ways
 def test_a_model_that_hangs_ends_at_the_deadline_and_is_asked_once(serve, model):
     server = serve(Hangs())
-    limits = Limits(max_steps=3, max_tokens=10_000, deadline_seconds=0.4)
+    limits = Limits(max_steps=3, max_tokens=10_000, deadline_seconds=2.0)
 
     result, log = ask(model, limits=limits)
 
     assert (result.status, result.reason) == (Status.LIMIT_REACHED, "deadline")
-    assert 0.4 <= log.events[-1].elapsed_seconds < 1.4
+    assert 2.0 <= log.events[-1].elapsed_seconds < 10.0
     assert len(server.received) == 1
     (replied,) = of(log, ModelReplied)
     assert (replied.error, replied.measured) == ("no reply by the deadline", False)

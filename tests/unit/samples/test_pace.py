@@ -77,7 +77,7 @@ def test_tools_take_time_too_and_stay_the_same_version():
         tool.spec for agent in flow.agents for tool in agent.tools
     ]
     returned = [e.payload for e in at_speed("support", 1).events if e.kind == "tool_returned"]
-    assert all(0.05 < result.duration_seconds < 1 for result in returned)
+    assert all(0.05 < result.duration_seconds < 10 for result in returned)
 
 
 def test_a_tool_with_a_length_of_its_own_is_left_alone():
