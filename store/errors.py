@@ -255,8 +255,8 @@ class SessionHeld(SessionError):
 
     def __init__(self, session_id: str, pid: int, host: str = "") -> None:
         self.session_id, self.pid, self.host = session_id, pid, host
-        where = f" on {host!r}, another machine" if host else ""
-        what = "say --take-over if it is gone" if host else "or end the process"
+        where = f" on {host!r} (another machine)" if host else ""
+        what = "or say --take-over if it is gone" if host else "or end the process"
         super().__init__(
             f"Process {pid}{where} goes on with session {session_id!r} now; wait for it, {what}."
         )

@@ -2,12 +2,15 @@
 
 import json
 from argparse import Namespace
+from collections.abc import Sequence
 from typing import Any
 
+from handoff_console.console.cli.asking import write_pending
 from handoff_console.console.cli.places import next_command, store_of
 from handoff_console.console.cli.terminal import Terminal, fitted, wrapped
 from handoff_console.console.cli.tree_text import outcome_text, write_tree
 from handoff_console.console.commands import forms
+from handoff_console.console.commands.errors import CommandError
 from handoff_console.console.commands.looking import (
     Explanation,
     SessionRecord,
@@ -16,6 +19,8 @@ from handoff_console.console.commands.looking import (
     open_session,
     wanted_findings,
 )
+from handoff_console.console.commands.waiting import pending_of
+from handoff_console.console.theme import LOOKS
 from handoff_console.console.viewmodels.sentences import KIND_WORDS, sentence
 from handoff_console.console.viewmodels.text import amount, as_name, block, one_line
 from handoff_console.store.analysis.findings import Finding, Severity
@@ -55,8 +60,19 @@ def why(arguments: Namespace, terminal: Terminal) -> int:
     return int(explanation.has(wanted))
 
 
+def check_outcomes(words: Sequence[str]) -> None:
+    """Refuse words that are no outcome.
+
+    Raises:
+        CommandError: One is none; the text lists those there are.
+    """
+    for word in words:
+        if word not in LOOKS:
+            raise CommandError(f"There is no outcome {word!r}; there are: {', '.join(LOOKS)}.")
+
+
 def write_session(record: SessionRecord, arguments: Namespace, terminal: Terminal) -> None:
-    """Write a session as a person reads it: request, tree, answer, pool, and what stands out."""
+    """Write a session as a person reads it: request, tree, answer, pool, what it waits for."""
     head = record.header
     terminal.paragraph(one_line(record.message, 400), style="strong")
     told = [head.flow, head.prompt_version, head.started, head.duration]
@@ -82,6 +98,8 @@ def write_session(record: SessionRecord, arguments: Namespace, terminal: Termina
             f"         {next_command(arguments, 'open', '--session', record.session_id)}", "dim"
         )
     )
+    found = pending_of(record.db, record.session_id)
+    write_pending(found, arguments, terminal, record.flow_file)
 
 
 def write_json(value: Any, terminal: Terminal) -> None:

@@ -8,6 +8,9 @@ from collections.abc import Callable
 from importlib import metadata
 from typing import Any, NamedTuple, NoReturn
 
+from handoff_console.console.cli.arguments import SESSION_HELP, count, offset, port, session
+from handoff_console.console.cli.arguments_again import answer, approve, rerun, resume
+
 STORE_HELP = "the store (default: $HANDOFF_DB, or handoff.db in the current folder)"
 
 
@@ -84,24 +87,6 @@ def version() -> str:
     return f"handoff-console {metadata.version('handoff-console')}"
 
 
-def _count(text: str) -> int:
-    number = int(text) if text.isascii() and text.isdigit() and len(text) < 16 else 0
-    if number < 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is no whole number from 1 on")
-    return number
-
-
-def _offset(text: str) -> int:
-    return 0 if text == "0" else _count(text)
-
-
-def _port(text: str) -> int:
-    number = _count(text)
-    if number > 65_535:
-        raise argparse.ArgumentTypeError(f"{text!r} is no port; ports go from 1 to 65535")
-    return number
-
-
 def _run(one: argparse.ArgumentParser) -> None:
     one.add_argument("flow", metavar="FLOW", help="a sample's name, or path/to/file.py:name")
     what = one.add_mutually_exclusive_group()
@@ -118,7 +103,10 @@ def _run(one: argparse.ArgumentParser) -> None:
         default=[],
         help="a model for every agent, or AGENT=SPEC; a name such as offline:bm25, or file.py:name",
     )
-    one.add_argument("--pool", metavar="TOKENS", type=_count, help="tokens that a request may use")
+    one.add_argument("--pool", metavar="TOKENS", type=count, help="tokens that a request may use")
+    one.add_argument(
+        "--prices", metavar="FILE", help="what models cost (default: prices.toml beside the store)"
+    )
     one.add_argument("--json", action="store_true", help="print JSON")
     one.add_argument(
         "--fail-on",
@@ -129,7 +117,7 @@ def _run(one: argparse.ArgumentParser) -> None:
         help="exit 1 when a session ends so",
     )
     batch = one.add_argument_group("with --input")
-    batch.add_argument("--limit", metavar="N", type=_count, help="only the first N requests")
+    batch.add_argument("--limit", metavar="N", type=count, help="only the first N requests")
     batch.add_argument(
         "--on-bad-line", choices=("stop", "skip"), default="stop", help="(default: stop)"
     )
@@ -146,13 +134,13 @@ def _list(one: argparse.ArgumentParser) -> None:
     one.add_argument(
         "--since", metavar="WHEN", help="only those begun since: 2026-01-31, or 90m, 12h, 7d ago"
     )
-    one.add_argument("--limit", metavar="N", type=_count, default=20, help="(default: 20)")
-    one.add_argument("--offset", metavar="N", type=_offset, default=0, help="leave out the first N")
+    one.add_argument("--limit", metavar="N", type=count, default=20, help="(default: 20)")
+    one.add_argument("--offset", metavar="N", type=offset, default=0, help="leave out the first N")
     one.add_argument("--json", action="store_true", help="print JSON")
 
 
 def _show(one: argparse.ArgumentParser) -> None:
-    _session(one)
+    session(one)
     form = one.add_mutually_exclusive_group()
     form.add_argument("--events", action="store_true", help="every event, a line each")
     form.add_argument("--transcript", action="store_true", help="what was said, and the handoffs")
@@ -161,7 +149,7 @@ def _show(one: argparse.ArgumentParser) -> None:
 
 def _why(one: argparse.ArgumentParser) -> None:
     which = one.add_mutually_exclusive_group(required=True)
-    which.add_argument("session", metavar="SESSION", nargs="?", help=_SESSION_HELP)
+    which.add_argument("session", metavar="SESSION", nargs="?", help=SESSION_HELP)
     which.add_argument("--all", action="store_true", help="every session of the store")
     one.add_argument(
         "--fail-on",
@@ -182,7 +170,7 @@ def _open(one: argparse.ArgumentParser) -> None:
 
 def _serve(one: argparse.ArgumentParser) -> None:
     one.add_argument(
-        "--port", metavar="N", type=_port, help="(default: the next free one from 8501)"
+        "--port", metavar="N", type=port, help="(default: the next free one from 8501)"
     )
     one.add_argument("--no-browser", action="store_true", help="do not open a browser")
 
@@ -199,14 +187,14 @@ def _import(one: argparse.ArgumentParser) -> None:
 
 
 def _export(one: argparse.ArgumentParser) -> None:
-    one.add_argument("sessions", metavar="SESSION", nargs="*", help=_SESSION_HELP)
+    one.add_argument("sessions", metavar="SESSION", nargs="*", help=SESSION_HELP)
     one.add_argument("--all", action="store_true", help="every session of the store")
     one.add_argument("--to", choices=("jsonl",), default="jsonl", help="(default: jsonl)")
     one.add_argument("-o", "--output", metavar="FILE", help="(default: standard output)")
 
 
 def _delete(one: argparse.ArgumentParser) -> None:
-    one.add_argument("sessions", metavar="SESSION", nargs="+", help=_SESSION_HELP)
+    one.add_argument("sessions", metavar="SESSION", nargs="+", help=SESSION_HELP)
     one.add_argument("--yes", action="store_true", help="do not ask")
 
 
@@ -218,12 +206,6 @@ def _nothing(_one: argparse.ArgumentParser) -> None:
     pass
 
 
-def _session(one: argparse.ArgumentParser) -> None:
-    one.add_argument("session", metavar="SESSION", help=_SESSION_HELP)
-
-
-_SESSION_HELP = "a session's id, or how it begins or ends"
-
 VERBS: tuple[Verb, ...] = (
     Verb("demo", "Look", "open the console on sample sessions", "serving:demo", _serve),
     Verb("open", "Look", "open the console on a store", "serving:open_console", _open),
@@ -232,6 +214,14 @@ VERBS: tuple[Verb, ...] = (
     Verb("why", "Look", "say what went wrong in a session, and where to look first",
          "looking:why", _why),
     Verb("run", "Run", "run a flow on one message, or on every request of a file", "run:run", _run),
+    Verb("approve", "Run", "say yes or no to an act that a session waits with",
+         "resuming:approve", approve),
+    Verb("answer", "Run", "answer a question that a session waits with",
+         "resuming:answer", answer),
+    Verb("resume", "Run", "go on with a session that waited or was interrupted",
+         "resuming:resume", resume),
+    Verb("rerun", "Run", "run one handoff again: verify it, change something, continue from it",
+         "rerunning:rerun", rerun),
     Verb("flows", "Run", "list the sample flows, or describe one", "flows:flows", _flows),
     Verb("import", "Keep", "take sessions into the store", "moving:import_sessions", _import),
     Verb("export", "Keep", "write sessions as JSON lines", "moving:export", _export),

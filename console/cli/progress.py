@@ -4,7 +4,7 @@ import signal
 import threading
 import time
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
 
@@ -99,3 +99,17 @@ def interrupts_stop(control: Control, terminal: Terminal) -> Iterator[None]:
         yield
     finally:
         signal.signal(signal.SIGINT, before)
+
+
+def counted(terminal: Terminal, what: str) -> Callable[[int, int], None]:
+    """Return what tells how many of how many are done, on a terminal; elsewhere nothing does."""
+    is_live = terminal.err.isatty()
+
+    def tell(done: int, total: int) -> None:
+        if not is_live:
+            return
+        text = f"{what} {done + 1} of {total}" if done < total else ""
+        terminal.err.write("\r" + fitted(text, terminal.columns - 1) + ("" if text else "\r"))
+        terminal.err.flush()
+
+    return tell

@@ -2,39 +2,40 @@
 
 import shlex
 from argparse import Namespace
-from contextlib import closing
 from pathlib import Path
 
-from handoff_console.console.cli.looking import write_json, write_session
+from handoff_console.console.cli.asking import is_interactive
+from handoff_console.console.cli.looking import check_outcomes, write_json
 from handoff_console.console.cli.places import next_command, store_of
 from handoff_console.console.cli.progress import ProgressLine, interrupts_stop
+from handoff_console.console.cli.resuming import say_cancelled, until_it_rests, write_result
 from handoff_console.console.cli.terminal import Terminal
 from handoff_console.console.cli.tree_text import outcome_text
 from handoff_console.console.commands import forms
 from handoff_console.console.commands.batch import Batch, Control, Progress, run_batch
 from handoff_console.console.commands.errors import CommandError
 from handoff_console.console.commands.flows import LoadedFlow, adjusted, chosen_models, load_flow
-from handoff_console.console.commands.looking import SessionRecord
-from handoff_console.console.commands.running import outcome_of, run_once
-from handoff_console.console.theme import LOOKS
+from handoff_console.console.commands.resuming import Resumption
+from handoff_console.console.commands.running import run_once
 from handoff_console.console.viewmodels.text import amount, count, one_line, seconds
 from handoff_console.runtime import Flow, HandoffRequest
-from handoff_console.store.db import open_reader
+from handoff_console.runtime.prices import PriceList, read_prices
 
 _SKIPPED_SHOWN = 5
+PRICES = "prices.toml"
+"""What models cost, in a file that the user keeps beside the store."""
 
 
 def run(arguments: Namespace, terminal: Terminal) -> int:
     """Carry out `handoff run`; 1 when a session ended as `--fail-on` says."""
-    for word in arguments.fail_on:
-        if word not in LOOKS:
-            raise CommandError(f"There is no outcome {word!r}; there are: {', '.join(LOOKS)}.")
+    check_outcomes(arguments.fail_on)
     loaded = load_flow(arguments.flow)
     flow = adjusted(
         loaded,
         prompts=arguments.prompts,
         prompts_folder=Path(arguments.prompts_dir) if arguments.prompts_dir else None,
         pool_tokens=arguments.pool,
+        prices=_prices(arguments),
     )
     if arguments.input is not None:
         return _run_file(arguments, loaded, flow, terminal)
@@ -46,19 +47,32 @@ def run(arguments: Namespace, terminal: Terminal) -> int:
 def _run_message(arguments: Namespace, loaded: LoadedFlow, flow: Flow, terminal: Terminal) -> int:
     models = chosen_models(flow, arguments.model)
     message = _message(arguments, loaded)
+    asks = is_interactive(terminal)
     try:
-        result = run_once(store_of(arguments), flow, message, source=loaded.source, models=models)
+        result = run_once(
+            store_of(arguments),
+            flow,
+            message,
+            source=loaded.source,
+            models=models,
+            wait_for_answers=asks,
+        )
+        how = Resumption(flow=flow, models=arguments.model, wait_for_answers=asks)
+        if result.waiting_for:
+            found = until_it_rests(store_of(arguments), result.session_id, how, terminal)
+            result = found or result
     except KeyboardInterrupt:
-        seen = next_command(arguments, "list", "--outcome", "cancelled")
-        terminal.note(f"Cancelled; what was done until then is recorded: {seen}")
+        say_cancelled("", arguments, terminal)
         raise
-    with closing(open_reader(store_of(arguments))) as db:
-        record = SessionRecord(db, result.session_id)
-        if arguments.json:
-            write_json(forms.session_form(record), terminal)
-        else:
-            write_session(record, arguments, terminal)
-    return int(outcome_of(result) in arguments.fail_on)
+    return write_result(result, arguments, terminal)
+
+
+def _prices(arguments: Namespace) -> PriceList | None:
+    """Return the prices that are named, or that lie beside the store; None where there are none."""
+    if arguments.prices:
+        return read_prices(Path(arguments.prices))
+    beside = store_of(arguments).with_name(PRICES)
+    return read_prices(beside) if beside.exists() else None
 
 
 def _message(arguments: Namespace, loaded: LoadedFlow) -> str | HandoffRequest:

@@ -22,6 +22,7 @@ from handoff_console.runtime.clock import SystemClock
 from handoff_console.runtime.options import new_session_id
 from handoff_console.store import batches
 from handoff_console.store.batches import Skipped
+from handoff_console.store.effects import StoreLedger
 from handoff_console.store.liveness import alive_process
 from handoff_console.store.writer import StoreSink, open_sink
 
@@ -184,6 +185,7 @@ async def _session(batch: Batch, record: Record, ledger: "_Ledger") -> SessionRe
         model=batch.models.every_agent,
         models=batch.models.by_agent,
         session_id=session_id,
+        ledger=StoreLedger(ledger.sink.db, batch.flow.redaction),
         origin=Origin(flow_source=batch.loaded.source, kind="batch", metadata=record.metadata),
     )
 

@@ -14,6 +14,7 @@ from handoff_console.console.commands.flow_files import (
 from handoff_console.runtime import Flow, HandoffRequest
 from handoff_console.runtime.errors import choices
 from handoff_console.runtime.models import as_model
+from handoff_console.runtime.prices import PriceList
 from handoff_console.runtime.prompts import load_prompts
 
 PROMPTS = "prompts"
@@ -70,23 +71,28 @@ def adjusted(
     prompts: str = "",
     prompts_folder: Path | None = None,
     pool_tokens: int | None = None,
+    prices: PriceList | None = None,
 ) -> Flow:
-    """Return the flow with another prompt version or another pool.
+    """Return the flow with another prompt version, another pool, or prices.
 
     Args:
         loaded: The flow.
         prompts: The name of a version, which is a folder; empty leaves the flow's own prompts.
         prompts_folder: Where versions are; by default in `prompts` beside the flow's file.
         pool_tokens: None leaves the flow's own pool.
+        prices: What models cost; None leaves the flow's own prices.
 
     Raises:
-        FlowError: There is no such version, it does not fit the flow, or the pool is too small.
+        FlowError: There is no such version, it does not fit the flow, the pool is too small, or
+            the prices are in another currency than the flow's own.
     """
     flow = loaded.flow
     if pool_tokens is not None:
         flow = flow.changed(pool_tokens=pool_tokens)
+    if prices is not None:
+        flow = prices.applied_to(flow)
     if prompts:
-        folder = prompts_folder or _prompts_beside(loaded)
+        folder = prompts_folder or prompts_beside(loaded)
         flow = load_prompts(folder / prompts).applied_to(flow)
     return flow
 
@@ -105,7 +111,7 @@ def chosen_models(flow: Flow, words: Sequence[str]) -> Models:
     by_agent: dict[str, Any] = {}
     for word in words:
         name, spec = _agent_and_spec(word)
-        model = _model(spec)
+        model = model_named(spec)
         if not name:
             if every is not None:
                 raise CommandError(
@@ -127,7 +133,8 @@ def chosen_models(flow: Flow, words: Sequence[str]) -> Models:
     return Models(every, by_agent)
 
 
-def _prompts_beside(loaded: LoadedFlow) -> Path:
+def prompts_beside(loaded: LoadedFlow) -> Path:
+    """Return the folder that holds the prompt versions of a flow."""
     beside = loaded.folder / PROMPTS
     return beside if beside.is_dir() else loaded.folder
 
@@ -137,6 +144,12 @@ def _agent_and_spec(word: str) -> tuple[str, str]:
     return (found[1], found[2]) if found else ("", word)
 
 
-def _model(spec: str) -> Any:
+def model_named(spec: str) -> Any:
+    """Return the model that a spec stands for: a name, or `path/to/file.py:function`.
+
+    Raises:
+        FlowNotFound: The file, or the function in it, does not exist.
+        FlowFileFailed: The file could not be imported.
+    """
     reference = file_reference(spec)
     return spec if reference is None else model_in_file(reference)

@@ -10,6 +10,7 @@ from typing import Any
 
 from handoff_console.console.commands.batch import Progress
 from handoff_console.console.commands.looking import Explanation, SessionRecord
+from handoff_console.console.commands.waiting import Pending, pending_of
 from handoff_console.runtime.contract import HandoffKind, State, Status
 from handoff_console.runtime.events import ModelReplied, ToolDenied, ToolReturned, payload_fields
 from handoff_console.store.analysis.findings import Finding
@@ -45,6 +46,7 @@ def session_form(record: SessionRecord) -> dict[str, Any]:
         "handoffs": [_handoff(node) for node in record.tree.nodes],
         "findings": [finding_form(finding) for finding in record.judgement.findings],
         "metadata": record.metadata,
+        "waiting_for": _waiting(pending_of(record.db, record.session_id)),
     }
 
 
@@ -154,6 +156,42 @@ def reading_form(records: list[SessionRecord]) -> dict[str, Any]:
 def iso_time(at: float) -> str:
     """Return a time of day, in seconds since 1970, as ISO 8601 in UTC to the microsecond."""
     return datetime.fromtimestamp(at, UTC).isoformat(timespec="microseconds")
+
+
+def _waiting(found: Pending) -> dict[str, list[dict[str, Any]]]:
+    return {
+        "approvals": [
+            {
+                "approval_id": act.approval_id,
+                "handoff_id": act.handoff_id,
+                "agent": act.agent,
+                "tool": act.tool,
+                "effect": act.effect.value,
+                "arguments": dict(act.arguments),
+                "expires_at": iso_time(act.expires_at),
+                "said": None if act.said is None else act.said.approved,
+            }
+            for act in found.approvals
+        ],
+        "questions": [
+            {
+                "handoff_id": question.handoff_id,
+                "agent": question.agent,
+                "question": question.text,
+                "said": question.said,
+            }
+            for question in found.questions
+        ],
+        "unknown_effects": [
+            {
+                "place": effect.place,
+                "agent": effect.agent,
+                "tool": effect.tool,
+                "arguments": dict(effect.arguments),
+            }
+            for effect in found.effects
+        ],
+    }
 
 
 def _handoff(node: HandoffNode) -> dict[str, Any]:

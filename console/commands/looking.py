@@ -10,6 +10,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from handoff_console import sample_runs
 from handoff_console.console.commands.errors import CommandError
 from handoff_console.console.viewmodels.header import SessionHeader, session_header
 from handoff_console.runtime.answers import answer_text
@@ -100,6 +101,16 @@ class SessionRecord:
     def source(self) -> str | None:
         """The file that an import came from; None for what was recorded here."""
         return reader.source_of(self.db, self.session_id)
+
+    @property
+    def flow_file(self) -> str:
+        """The `file.py:name` that its record says it ran; empty for a sample, or where it does not.
+
+        Only to be shown: whether that file is run again, the user says.
+        """
+        started = [e.payload for e in self.events[:1] if isinstance(e.payload, SessionStarted)]
+        named = started[0].flow_source if started else ""
+        return "" if named in sample_runs.NAMES else named
 
     @cached_property
     def metadata(self) -> dict[str, str]:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from handoff_console.console.commands.errors import CannotGoOn
 from handoff_console.console.commands.flows import chosen_models
@@ -19,10 +20,12 @@ from handoff_console.console.commands.recorded_flows import (
     flow_for,
     started_of,
 )
+from handoff_console.console.commands.rerunning import resume_rerun
 from handoff_console.console.commands.saying import take_over_said
 from handoff_console.console.commands.waiting import Pending, pending_of
 from handoff_console.runtime import Event, Flow, Origin, Recording, SessionResult, resume
 from handoff_console.runtime.agents import HUMAN
+from handoff_console.runtime.edits import Edits
 from handoff_console.runtime.errors import choices
 from handoff_console.runtime.events import (
     HandoffOpened,
@@ -60,6 +63,8 @@ class Resumption:
     """Also where the outcome of an act is unknown; the agent is told so."""
     wait_for_answers: bool = False
     """A question of the last hop waits for the user from now on."""
+    edits: Edits | None = None
+    """Of a re-run: what was changed, from somebody who has it at hand."""
     announce: Announce | None = None
     """Is told what differs from the flow that was recorded."""
 
@@ -95,6 +100,16 @@ def resume_session(store_path: Path, asked: str, how: Resumption | None = None) 
 
 def _resumed(sink: StoreSink, session_id: str, how: Resumption) -> SessionResult:
     recording = recording_of(sink.db, session_id)
+    said = inbox_of(sink.db, session_id)
+    wait = how.wait_for_answers or _waits_for_answers(recording)
+    told: dict[str, Any] = {
+        "sink": _SinkOfMore(sink, session_id),
+        "decisions": said.decisions,
+        "answers": said.answers_by_handoff,
+        "wait_for_answers": wait,
+    }
+    if started_of(recording).rerun_of:
+        return resume_rerun(sink.db, recording, how.named, how.edits, **told)
     if how.flow:
         recorded = adapted(how.flow, started_of(recording).flow_source, recording)
     else:
@@ -103,19 +118,15 @@ def _resumed(sink: StoreSink, session_id: str, how: Resumption) -> SessionResult
     check_models(recorded, recording, chosen)
     if how.announce and recorded.changes:
         how.announce(recorded.changes)
-    said = inbox_of(sink.db, session_id)
     return asyncio.run(
         resume(
             recorded.flow,
             recording,
-            sink=_SinkOfMore(sink, session_id),
             model=chosen.every_agent,
             models=chosen.by_agent,
             ledger=StoreLedger(sink.db, recorded.flow.redaction),
-            decisions=said.decisions,
-            answers=said.answers_by_handoff,
-            wait_for_answers=how.wait_for_answers or _waits_for_answers(recording),
             origin=Origin(flow_source=recorded.source),
+            **told,
         )
     )
 

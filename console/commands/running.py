@@ -19,6 +19,7 @@ from handoff_console.runtime import (
 )
 from handoff_console.runtime.clock import SystemClock
 from handoff_console.runtime.options import new_session_id
+from handoff_console.store.effects import StoreLedger
 from handoff_console.store.writer import StoreSink, open_sink
 
 START_SECONDS = 30.0
@@ -33,8 +34,11 @@ def run_once(
     source: str = "",
     models: Models = Models(),  # noqa: B008 - it cannot be changed
     metadata: Mapping[str, str] | None = None,
+    wait_for_answers: bool = False,
 ) -> SessionResult:
-    """Run one session to its end and record it; a missing store is made.
+    """Run one session to its end, or to where it needs a person, and record it.
+
+    A missing store is made.
 
     When it is interrupted, the session is recorded as cancelled and KeyboardInterrupt passes on.
 
@@ -45,6 +49,7 @@ def run_once(
         source: How the flow was named.
         models: Models that were named instead of the flow's own.
         metadata: What the caller knows about the request.
+        wait_for_answers: A question of the last hop waits for the user; otherwise it is the result.
 
     Raises:
         StoreError: The store cannot be opened or does not take the record.
@@ -57,6 +62,8 @@ def run_once(
                 sink=sink,
                 model=models.every_agent,
                 models=models.by_agent,
+                ledger=StoreLedger(sink.db, flow.redaction),
+                wait_for_answers=wait_for_answers,
                 origin=Origin(flow_source=source, metadata=metadata),
             )
         )
@@ -99,7 +106,16 @@ def start_run(store_path: Path, flow_name: str, message: str, *, speed: float = 
         try:
             with closing(open_sink(store_path)) as sink:
                 told = _TellsWhenRecorded(sink, started, session_id)
-                asyncio.run(run(flow, message, sink=told, session_id=session_id, origin=origin))
+                asyncio.run(
+                    run(
+                        flow,
+                        message,
+                        sink=told,
+                        session_id=session_id,
+                        ledger=StoreLedger(sink.db, flow.redaction),
+                        origin=origin,
+                    )
+                )
         except BaseException as error:
             if started.done():
                 raise

@@ -17,7 +17,6 @@ from handoff_console.runtime.events import (
     HandoffOpened,
     InputGiven,
     InputRequested,
-    SessionClosed,
     ToolCalled,
     ToolReturned,
 )
@@ -26,6 +25,7 @@ from handoff_console.store.db import open_reader
 from handoff_console.store.effects import EffectState, effects_of
 from handoff_console.store.inbox import inbox_of
 from handoff_console.store.liveness import alive_process
+from handoff_console.store.recordings import is_imported
 
 REDACTED = "[redacted"
 """How a value begins that was left out of the record."""
@@ -123,14 +123,14 @@ def pending(store_path: Path, asked: str) -> Pending:
 
 
 def pending_of(db: sqlite3.Connection, session_id: str) -> Pending:
-    """Return what a session waits for, from an open store.
+    """Return what a session waits for, from an open store; nothing where it goes on nowhere.
 
     Raises:
         SessionUnknown: There is no such session.
     """
+    if reader.last_kind(db, session_id) == "session_closed" or is_imported(db, session_id):
+        return Pending(session_id)  # it goes on nowhere
     events = reader.load_events(db, session_id)
-    if not events or isinstance(events[-1].payload, SessionClosed):
-        return Pending(session_id)
     agents = {
         e.handoff_id: e.payload.target for e in events if isinstance(e.payload, HandoffOpened)
     }

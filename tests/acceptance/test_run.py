@@ -89,7 +89,7 @@ def test_json_has_the_documented_form(handoff):
     assert list(form) == [
         "session_id", "flow", "prompt_version", "origin", "source", "started_at",
         "duration_seconds", "message", "outcome", "limit", "answer", "verdict", "pool", "handoffs",
-        "findings", "metadata",
+        "findings", "metadata", "waiting_for",
     ]  # fmt: skip
     assert [(h["handoff_id"], h["target"], h["kind"], h["status"]) for h in form["handoffs"]] == [
         ("h1", "triage", "call", "transferred"),

@@ -117,7 +117,7 @@ def test_of_another_machine_only_the_user_knows_that_it_is_gone(db):
     with leased(db, "s-1", take_over=True):
         taken = holder(db, "s-1")
 
-    assert "on 'elsewhere', another machine" in str(raised.value)
+    assert "on 'elsewhere' (another machine)" in str(raised.value)
     assert "--take-over" in str(raised.value)
     assert taken.host == this_process().host
 

@@ -1,0 +1,189 @@
+"""What a session waits for, as a person reads it, and asking the one who sits at the terminal."""
+
+import json
+import sys
+from argparse import Namespace
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from handoff_console.console.cli.places import next_command
+from handoff_console.console.cli.terminal import Terminal, fitted, width_of, wrapped
+from handoff_console.console.commands.saying import answer, decide
+from handoff_console.console.commands.waiting import (
+    Pending,
+    PendingApproval,
+    PendingQuestion,
+    UnknownEffect,
+)
+from handoff_console.console.viewmodels.text import as_name, block, one_line
+
+YES = "y"
+"""The one answer that sends something."""
+
+Write = Callable[[str], None]
+
+
+def is_interactive(terminal: Terminal) -> bool:
+    """Say whether somebody sits there who can be asked."""
+    return sys.stdin.isatty() and terminal.err.isatty()
+
+
+def ask_person(store_path: Path, found: Pending, terminal: Terminal) -> bool:
+    """Ask for everything that waits, and say whether anything was said.
+
+    Only `y` is a yes; every other line is a no. The end of input leaves it for later.
+    """
+    anything = False
+    for act in found.approvals:
+        if act.said is None and not act.is_expired:
+            said = _ask_yes(store_path, found.session_id, act, terminal)
+            if said is None:
+                return anything
+            anything = True
+    for question in found.questions:
+        if question.said is None:
+            text = _ask_answer(question, terminal)
+            if not text:
+                return anything
+            answer(store_path, found.session_id, text, handoff_id=question.handoff_id)
+            anything = True
+    return anything
+
+
+def write_pending(found: Pending, arguments: Namespace, terminal: Terminal, flow: str = "") -> None:
+    """Write what a session waits for, and the commands that answer it; nothing for nothing."""
+    session_id = found.session_id
+    for act in found.approvals:
+        terminal.line()
+        write_act(act, terminal.line, terminal)
+        if act.said is not None:
+            terminal.line(
+                f"  {'yes' if act.said.approved else 'no'}, says {_name(act.said.decided_by)}"
+            )
+        elif act.is_expired:
+            terminal.line("  it is too late for a yes, which is a no")
+        else:
+            for more in ((), ("--no",)):
+                words = ("approve", session_id, act.approval_id, *more)
+                _hint(next_command(arguments, *words), terminal)
+    for question in found.questions:
+        terminal.line()
+        _write_question(question, terminal.line, terminal)
+        if question.said is None:
+            which = ("--handoff", question.handoff_id) if len(found.questions) > 1 else ()
+            _hint(next_command(arguments, "answer", session_id, "TEXT", *which), terminal)
+        else:
+            terminal.line("  answered: ", one_line(question.said, terminal.columns - 12))
+    for effect in found.effects:
+        terminal.line()
+        _write_effect(effect, terminal)
+        for option in ("--happened", "--not-happened"):
+            said = ("resume", session_id, option, effect.place, *_flow_words(flow))
+            _hint(next_command(arguments, *said), terminal)
+    if found.approvals or found.questions:
+        terminal.line()
+        terminal.line("then go on:")
+        _hint(next_command(arguments, "resume", session_id, *_flow_words(flow)), terminal)
+
+
+def write_act(act: PendingApproval, write: Write, terminal: Terminal) -> None:
+    """Write exactly what will be sent, and who wants to send it."""
+    write(
+        f"{as_name(act.agent)} wants to use {as_name(act.tool)} ({act.effect.value}); this is what "
+        "will be sent:"
+    )
+    edited = act.said.arguments if act.said else None
+    write_arguments(dict(edited or act.arguments), write, terminal)
+
+
+def write_arguments(values: dict[str, Any], write: Write, terminal: Terminal) -> None:
+    """Write arguments in full, a line or more each."""
+    if not values:
+        write("  (no arguments)")
+        return
+    longest = min(max(len(one_line(name, 30)) for name in values), 24)
+    for name, value in values.items():
+        text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+        shown = block(text, len(text))
+        room = terminal.columns - longest - 4
+        first, *rest = [part for line in shown.split("\n") for part in _cut(line, room)]
+        write(f"  {fitted(one_line(name, 30), longest + 2)}{first}")
+        for line in rest:
+            write(" " * (longest + 4) + line)
+        if shown != text.replace("\r\n", "\n"):
+            write(" " * (longest + 4) + "(it has signs that cannot be shown)")
+
+
+def _ask_yes(
+    store_path: Path, session_id: str, act: PendingApproval, terminal: Terminal
+) -> bool | None:
+    terminal.note("")
+    write_act(act, terminal.note, terminal)
+    if act.left_out:
+        terminal.note(
+            f"The value of {', '.join(act.left_out)} was left out of the record, so this can only "
+            "be a no here; `handoff approve --set` can say it."
+        )
+        return None
+    line = _read(f"Send it? Only {YES} is a yes. [y/N] ", terminal)
+    if line is None:
+        return None
+    approved = line.strip() == YES
+    decide(store_path, session_id, act.approval_id, approved=approved)
+    terminal.note("It will be sent." if approved else "It is not sent.")
+    return approved
+
+
+def _ask_answer(question: PendingQuestion, terminal: Terminal) -> str:
+    terminal.note("")
+    _write_question(question, terminal.note, terminal)
+    return (_read("Answer (an empty line leaves it for later): ", terminal) or "").strip()
+
+
+def _read(prompt: str, terminal: Terminal) -> str | None:
+    """Return the line that somebody types; None at the end of input."""
+    terminal.err.write(prompt)
+    terminal.err.flush()
+    line = sys.stdin.readline()
+    if not line:
+        terminal.note("")
+        return None
+    return line
+
+
+def _write_question(question: PendingQuestion, write: Write, terminal: Terminal) -> None:
+    write(f"{as_name(question.agent)} ({question.handoff_id}) asks:")
+    for line in block(question.text, 10_000).split("\n"):
+        for part in wrapped(line, terminal.columns - 2) or [""]:
+            write(f"  {part}")
+
+
+def _write_effect(effect: UnknownEffect, terminal: Terminal) -> None:
+    terminal.line(
+        f"{as_name(effect.agent)} used {as_name(effect.tool)} ({effect.place}) when the process "
+        "ended, and nobody knows whether it happened:"
+    )
+    write_arguments(dict(effect.arguments), terminal.line, terminal)
+
+
+def _cut(line: str, columns: int) -> list[str]:
+    """Return a line in pieces that fit, every space kept: it is shown exactly."""
+    pieces = [""]
+    for sign in line:
+        if width_of(pieces[-1] + sign) > columns:
+            pieces.append("")
+        pieces[-1] += sign
+    return pieces
+
+
+def _flow_words(flow: str) -> tuple[str, ...]:
+    return ("--flow", flow) if flow else ()
+
+
+def _hint(command: str, terminal: Terminal) -> None:
+    terminal.line(terminal.styled(f"  {command}", "dim"))
+
+
+def _name(text: str) -> str:
+    return one_line(text, 60) or "somebody"

@@ -1,0 +1,260 @@
+"""`rerun`: one handoff of a recorded session again, what that takes, and what came of it."""
+
+import json
+from argparse import Namespace
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from handoff_console import sample_runs
+from handoff_console.console.cli.asking import is_interactive
+from handoff_console.console.cli.comparing import write_comparison, write_repeats
+from handoff_console.console.cli.looking import write_json
+from handoff_console.console.cli.places import next_command, store_of
+from handoff_console.console.cli.progress import counted
+from handoff_console.console.cli.resuming import announced, json_value, until_it_rests
+from handoff_console.console.cli.terminal import Terminal
+from handoff_console.console.cli.tree_text import outcome_text
+from handoff_console.console.commands.errors import CommandError
+from handoff_console.console.commands.estimates import Plan, plan_of, plan_rerun
+from handoff_console.console.commands.flows import model_named
+from handoff_console.console.commands.looking import open_session
+from handoff_console.console.commands.rerun_forms import plan_form, rerun_form
+from handoff_console.console.commands.rerun_inputs import Given, given, prompt_of_version
+from handoff_console.console.commands.rerun_orders import Prepared, RerunOrder
+from handoff_console.console.commands.rerunning import Ran, Rerun, read_run, rerun_handoff
+from handoff_console.console.commands.resuming import Resumption
+from handoff_console.console.viewmodels.text import amount, as_name, block, count, one_line, seconds
+from handoff_console.runtime.edits import Edits
+from handoff_console.runtime.rerun_player import Mode
+
+NO = 1
+
+
+def rerun(arguments: Namespace, terminal: Terminal) -> int:
+    """Carry out `handoff rerun`; 1 when a verification comes to another result."""
+    store = store_of(arguments)
+    order = _order(store, arguments, terminal)
+    if arguments.plan:
+        plan = plan_rerun(store, arguments.session, order)
+        if arguments.json:
+            write_json(plan_form(plan, order), terminal)
+        else:
+            _write_plan(plan, order, terminal.line)
+        return 0
+    try:
+        done = rerun_handoff(store, arguments.session, order)
+    except KeyboardInterrupt:
+        seen = next_command(arguments, "list", "--outcome", "cancelled")
+        terminal.note(f"Cancelled; what was done until then is recorded: {seen}")
+        raise
+    done = _rested(store, done, order, terminal)
+    if arguments.json:
+        write_json(rerun_form(store, done), terminal)
+    else:
+        _write_done(store, done, arguments, terminal)
+    return NO if order.mode is Mode.VERIFY and not done.same_result else 0
+
+
+def _order(store: Path, arguments: Namespace, terminal: Terminal) -> RerunOrder:
+    edits = _edits(store, arguments)
+    changed = bool(edits.described())
+    mode = Mode(arguments.mode) if arguments.mode else Mode.VERIFY
+    if not arguments.mode and (changed or arguments.times > 1):
+        mode = Mode.LIVE if edits.armed else Mode.WHAT_IF
+
+    def announce(ready: Prepared) -> None:
+        if ready.flow.changes and order.mode is not Mode.VERIFY:
+            announced(terminal)(ready.flow.changes)
+        _write_plan(plan_of(ready, order), order, terminal.note)
+
+    order = RerunOrder(
+        handoff_id=arguments.handoff,
+        mode=mode,
+        edits=edits,
+        graft=arguments.graft or "",
+        times=arguments.times,
+        named=arguments.flow,
+        announce=announce,
+        tell=counted(terminal, "run") if arguments.times > 1 else None,
+    )
+    return order
+
+
+def _edits(store: Path, arguments: Namespace) -> Edits:
+    before = Given("", {}, "")
+    if arguments.set or arguments.prompts:
+        before = given(store, arguments.session, arguments.handoff)
+    tools = arguments.tools
+    return Edits(
+        task=arguments.task,
+        inputs=_inputs(arguments.set, before.inputs),
+        without_inputs=tuple(_input_name(word, "--unset") for word in arguments.unset),
+        allowed_tools=None if tools is None else tuple(filter(None, tools.split(","))),
+        limits=_numbers(arguments.limits),
+        output_schema=arguments.output_schema,
+        prompt=_prompt(arguments, before),
+        model=model_named(arguments.model) if arguments.model else None,
+        tool_results={
+            name: json_value(value)
+            for name, value in _pairs(arguments.tool_result, "--tool-result TOOL=JSON").items()
+        },
+        armed=tuple(arguments.arm),
+    )
+
+
+def _prompt(arguments: Namespace, before: Given) -> str | None:
+    if arguments.prompt:
+        return _text_of(Path(arguments.prompt))
+    if not arguments.prompts:
+        return None
+    flow = arguments.flow or before.flow_source
+    if not arguments.flow and flow not in sample_runs.NAMES:
+        raise CommandError(
+            f"--prompts V needs --flow, since the session ran {flow!r}, and no file is opened "
+            "because a record names it."
+        )
+    folder = Path(arguments.prompts_dir) if arguments.prompts_dir else None
+    return prompt_of_version(before.agent, arguments.prompts, flow=flow, folder=folder)
+
+
+def _inputs(words: Sequence[str], before: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the inputs that `--set` changes; what was a text stays one."""
+    inputs: dict[str, Any] = {}
+    for place, text in _pairs(words, "--set inputs.NAME=JSON").items():
+        name = _input_name(place, "--set")
+        inputs[name] = text if isinstance(before.get(name), str) else json_value(text)
+    return inputs
+
+
+def _input_name(word: str, option: str) -> str:
+    place, mark, name = word.partition(".")
+    if place != "inputs" or not mark or not name:
+        raise CommandError(
+            f"{option} {word} names no input; write {option} inputs.NAME. The task, the tools and "
+            "the limits have options of their own."
+        )
+    return name
+
+
+def _numbers(words: Sequence[str]) -> dict[str, float]:
+    numbers: dict[str, float] = {}
+    for name, text in _pairs(words, "--limits NAME=NUMBER").items():
+        try:
+            value = json.loads(text)
+        except ValueError:
+            value = None
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            raise CommandError(f"--limits {name}={text} is no number; write {name}=NUMBER.")
+        numbers[name] = value
+    return numbers
+
+
+def _pairs(words: Sequence[str], form: str) -> Mapping[str, str]:
+    pairs = {}
+    for word in words:
+        name, mark, value = word.partition("=")
+        if not mark or not name:
+            raise CommandError(f"{word!r} is not understood; write {form}.")
+        pairs[name] = value
+    return pairs
+
+
+def _text_of(path: Path) -> str:
+    try:
+        return path.read_text("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise CommandError(f"{path} is not UTF-8; save the prompt in that encoding.") from error
+
+
+def _rested(store: Path, done: Rerun, order: RerunOrder, terminal: Terminal) -> Rerun:
+    """Ask whoever sits there for what the runs wait for, and go on with them."""
+    if not is_interactive(terminal):
+        return done
+    runs: list[Ran] = []
+    for run in done.runs:
+        if run.is_waiting:
+            how = Resumption(named=order.named, edits=order.edits)
+            until_it_rests(store, run.session_id, how, terminal)
+        runs.append(read_run(store, done, run) if run.is_waiting else run)
+    return replace(done, runs=tuple(runs))
+
+
+def _write_plan(plan: Plan, order: RerunOrder, write: Any) -> None:
+    found = plan.estimate
+    times = f", {order.times} times" if order.times > 1 else ""
+    write(
+        f"{as_name(plan.agent)} ({order.handoff_id}) again, {order.mode.value}{times}; recorded as "
+        f"{plan.recorded_outcome}"
+    )
+    if found.model_calls:
+        write(
+            f"  {count(found.model_calls, 'model call')}, about {amount(found.tokens)} tokens if "
+            "it goes as it went"
+        )
+    else:
+        write("  no model call")
+    if found.further_model_calls:
+        more = count(found.further_model_calls, "further model call")
+        write(f"  at most {more} where its result is read")
+    if found.tool_calls:
+        write(f"  {count(found.tool_calls, 'tool call')} that only read")
+    if found.replayed_answers:
+        write(f"  {count(found.replayed_answers, 'recorded answer')} taken over")
+    if found.reused:
+        write(f"  not done again, answered as recorded: {', '.join(map(as_name, found.reused))}")
+    if found.repeated:
+        write(f"  DONE AGAIN, each after a yes: {', '.join(map(as_name, found.repeated))}")
+    for note in found.notes:
+        write(f"  {one_line(note, 300)}")
+
+
+def _write_done(store: Path, done: Rerun, arguments: Namespace, terminal: Terminal) -> None:
+    terminal.line(outcome_text(done.recorded_outcome, "", terminal, columns=17), "recorded")
+    for run in done.runs[:_RUNS_SHOWN]:
+        _write_run(run, terminal)
+    if len(done.runs) > _RUNS_SHOWN:
+        terminal.line(f"and {amount(len(done.runs) - _RUNS_SHOWN)} more")
+    first = done.runs[0]
+    if first.answer and len(done.runs) == 1:
+        terminal.line()
+        terminal.paragraph(block(first.answer, 4_000), indent="  ")
+    with open_session(store, done.session_id) as original:
+        if len(done.runs) > 1:
+            write_repeats(original, done, terminal)
+        elif done.order.mode is not Mode.VERIFY or not done.same_result:
+            write_comparison(original, first.session_id, terminal)
+    terminal.line(terminal.styled(next_command(arguments, "show", first.session_id), "dim"))
+    for run in done.runs:
+        if run.is_waiting:
+            terminal.note(
+                f"Run {run.session_id} waits for a person: "
+                f"{next_command(arguments, 'show', run.session_id)}"
+            )
+
+
+_RUNS_SHOWN = 20
+
+
+def _write_run(run: Ran, terminal: Terminal) -> None:
+    same = "the same result" if run.same_result else "another result"
+    if run.outcome == "diverged":
+        same = "it asked for something else than was recorded"
+    elif run.is_waiting:
+        same = "it waits for the same" if run.same_result else "it waits for a person"
+    live = f"{count(run.live_model_calls, 'model call')}, {amount(run.replayed_answers)} replayed"
+    terminal.line(
+        outcome_text(run.outcome, "", terminal, columns=17),
+        f"{same} · {live} · {amount(run.tokens_used)} tokens · {seconds(run.seconds)}",
+    )
+    if run.unanswered_calls:
+        terminal.line(
+            " " * 17,
+            f"{count(run.unanswered_calls, 'tool call')} without a recorded answer; --mode "
+            "live-reads asks the tools",
+        )
+    if run.first_divergence:
+        terminal.line(
+            " " * 17, f"first other question at {one_line(run.first_divergence['place'], 60)}"
+        )

@@ -1,0 +1,177 @@
+"""`approve`, `answer` and `resume`: what people say to a session, and going on with it."""
+
+import json
+from argparse import Namespace
+from collections.abc import Sequence
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from handoff_console.console.cli.asking import (
+    ask_person,
+    is_interactive,
+    write_arguments,
+    write_pending,
+)
+from handoff_console.console.cli.looking import check_outcomes, write_json, write_session
+from handoff_console.console.cli.places import next_command, store_of
+from handoff_console.console.cli.terminal import Terminal
+from handoff_console.console.commands import forms, saying
+from handoff_console.console.commands.errors import CommandError
+from handoff_console.console.commands.looking import SessionRecord, open_session
+from handoff_console.console.commands.resuming import Resumption, resume_session
+from handoff_console.console.commands.running import outcome_of
+from handoff_console.console.commands.stores import full_session_id
+from handoff_console.console.commands.waiting import pending, pending_of
+from handoff_console.console.viewmodels.text import as_name, one_line
+from handoff_console.runtime import SessionResult
+from handoff_console.store.db import open_reader
+
+
+def approve(arguments: Namespace, terminal: Terminal) -> int:
+    """Carry out `handoff approve`."""
+    store, approved = store_of(arguments), not arguments.no
+    session_id = full_session_id(store, arguments.session)
+    if arguments.set and not approved:
+        raise CommandError("--set changes what is sent, and --no sends nothing; give one of them.")
+    changed = _changed(store, session_id, arguments) if arguments.set else None
+    act = saying.decide(
+        store,
+        session_id,
+        arguments.approval or "",
+        approved=approved,
+        changed=changed,
+        decided_by=arguments.by,
+        note=arguments.note,
+    )
+    word = "Yes" if approved else "No"
+    terminal.line(f"{word} to {as_name(act.tool)} ({act.approval_id}):")
+    write_arguments({**act.arguments, **(changed or {})}, terminal.line, terminal)
+    _say_what_is_next(session_id, arguments, terminal)
+    return 0
+
+
+def answer(arguments: Namespace, terminal: Terminal) -> int:
+    """Carry out `handoff answer`."""
+    store = store_of(arguments)
+    session_id = full_session_id(store, arguments.session)
+    question = saying.answer(
+        store, session_id, arguments.text, handoff_id=arguments.handoff, answered_by=arguments.by
+    )
+    terminal.line(f"Answered {as_name(question.agent)} ({question.handoff_id}).")
+    _say_what_is_next(session_id, arguments, terminal)
+    return 0
+
+
+def resume(arguments: Namespace, terminal: Terminal) -> int:
+    """Carry out `handoff resume`; 1 when the session ended as `--fail-on` says."""
+    check_outcomes(arguments.fail_on)
+    store = store_of(arguments)
+    session_id = full_session_id(store, arguments.session)
+    for word in arguments.happened:
+        place, mark, result = word.partition("=")
+        came_back = json_value(result) if mark else saying.HAPPENED
+        saying.settle(store, session_id, place, happened=True, result=came_back)
+    for place in arguments.not_happened:
+        saying.settle(store, session_id, place, happened=False)
+    how = Resumption(
+        named=arguments.flow,
+        models=arguments.model,
+        take_over=arguments.take_over,
+        leave_unknown=arguments.leave_unknown,
+        wait_for_answers=is_interactive(terminal),
+        announce=announced(terminal),
+    )
+    found = pending(store, session_id)
+    if not found.is_answered and is_interactive(terminal):
+        ask_person(store, found, terminal)
+    try:
+        result = resume_session(store, session_id, how)
+        if result.waiting_for:
+            result = until_it_rests(store, session_id, how, terminal) or result
+    except KeyboardInterrupt:
+        say_cancelled(session_id, arguments, terminal)
+        raise
+    return write_result(result, arguments, terminal)
+
+
+def until_it_rests(
+    store: Path, session_id: str, how: Resumption, terminal: Terminal
+) -> SessionResult | None:
+    """Ask whoever sits there for what a session waits for, and go on, until nothing is left.
+
+    Where nobody does, or nobody says anything, it waits in the store.
+
+    Returns:
+        How it came out; None when nothing was gone on with.
+    """
+    result = None
+    while is_interactive(terminal) and (result is None or result.waiting_for):
+        if not ask_person(store, pending(store, session_id), terminal):
+            break
+        result = resume_session(store, session_id, replace(how, announce=None))
+    return result
+
+
+def write_result(result: SessionResult, arguments: Namespace, terminal: Terminal) -> int:
+    """Write how a session stands now, what it waits for included; return the exit status."""
+    with closing(open_reader(store_of(arguments))) as db:
+        record = SessionRecord(db, result.session_id)
+        if arguments.json:
+            write_json(forms.session_form(record), terminal)
+        else:
+            write_session(record, arguments, terminal)
+    return int(outcome_of(result) in arguments.fail_on)
+
+
+def say_cancelled(session_id: str, arguments: Namespace, terminal: Terminal) -> None:
+    """Say where the record of a session is that Ctrl-C ended."""
+    words = ("show", session_id) if session_id else ("list", "--outcome", "cancelled")
+    seen = next_command(arguments, *words)
+    terminal.note(f"Cancelled; what was done until then is recorded: {seen}")
+
+
+def announced(terminal: Terminal) -> Any:
+    """Return what tells, before anything runs, how a flow differs from the recorded one."""
+
+    def announce(changes: Sequence[str]) -> None:
+        terminal.note("This flow is not quite the one that was recorded:")
+        for change in changes:
+            terminal.note(f"  {one_line(change, 200)}")
+
+    return announce
+
+
+def _changed(store: Path, session_id: str, arguments: Namespace) -> dict[str, Any]:
+    """Return the arguments that `--set` changes, each of the kind that it had."""
+    acts = {one.approval_id: one for one in pending(store, session_id).approvals}
+    act = acts.get(arguments.approval) or next(iter(acts.values()), None)
+    proposed = act.arguments if act else {}
+    changed = {}
+    for word in arguments.set:
+        name, mark, text = word.partition("=")
+        if not mark or not name:
+            raise CommandError(f"{word!r} changes nothing; write --set NAME=VALUE.")
+        changed[name] = text if isinstance(proposed.get(name), str) else json_value(text)
+    return changed
+
+
+def json_value(text: str) -> Any:
+    """Return a value as JSON, or the text itself where it is none."""
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text
+
+
+def _say_what_is_next(session_id: str, arguments: Namespace, terminal: Terminal) -> None:
+    with open_session(store_of(arguments), session_id) as record:
+        found, flow = pending_of(record.db, session_id), record.flow_file
+    left = [one for one in found.approvals if one.said is None and not one.is_expired]
+    if left or any(one.said is None for one in found.questions):
+        terminal.line("It waits for more:")
+        write_pending(found, arguments, terminal, flow)
+        return
+    words = ("resume", session_id, *(("--flow", flow) if flow else ()))
+    terminal.line(terminal.styled(next_command(arguments, *words), "dim"))

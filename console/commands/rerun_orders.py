@@ -1,0 +1,112 @@
+"""What is to be run again, and what can be wrong with it: checked before anything runs."""
+
+import sqlite3
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from handoff_console.console.commands.errors import CommandError
+from handoff_console.console.commands.recorded_flows import RecordedFlow, flow_for, started_of
+from handoff_console.console.commands.waiting import REDACTED
+from handoff_console.runtime import Recording
+from handoff_console.runtime.contract import HandoffRequest
+from handoff_console.runtime.edits import Edits
+from handoff_console.runtime.recorded import RecordedAgain, find_handoff, recorded_result
+from handoff_console.runtime.rerun_player import Mode
+from handoff_console.runtime.tape import Tape
+from handoff_console.store import reader
+from handoff_console.store.recordings import recording_of
+
+
+@dataclass(frozen=True, kw_only=True)
+class RerunOrder:
+    """What is to be run again, and how."""
+
+    handoff_id: str
+    mode: Mode
+    edits: Edits = field(default_factory=Edits)
+    graft: str = ""
+    """For `continue`: the re-run whose answers are taken over, or how its id begins or ends."""
+    times: int = 1
+    named: str = ""
+    """The flow: `path/to/file.py:name`; empty where a sample ran."""
+    announce: "Callable[[Prepared], None] | None" = None
+    """Is told what is about to run, before it does."""
+    tell: Callable[[int, int], None] | None = None
+    """Is told how many of how many runs are done."""
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A re-run that was checked and can begin."""
+
+    recording: Recording
+    flow: RecordedFlow
+    recorded: RecordedAgain
+    request: HandoffRequest
+    """With the edits."""
+    graft: Recording | None
+
+
+def prepare(db: sqlite3.Connection, session_id: str, order: RerunOrder) -> Prepared:
+    """Check everything that can be wrong with a re-run before anything runs.
+
+    Raises:
+        RequestError: There is no such handoff, it never began, or an edit is wrong.
+        FlowNotNamed: The session ran a file, and the file is not named.
+        CommandError: An act is armed that would not run, the graft is none, or a value that was
+            left out of the record is not said.
+    """
+    recording = recording_of(db, session_id)
+    recorded = find_handoff(recording, order.handoff_id)
+    flow = flow_for(recording, order.named)
+    request = order.edits.check(
+        flow.flow, flow.flow.agent(recorded.opened.target), recorded.request
+    )
+    if order.edits.armed and order.mode is not Mode.LIVE:
+        raise CommandError("Only a re-run with --mode live acts again; leave --arm out, or say so.")
+    if order.mode in (Mode.WHAT_IF, Mode.LIVE_READS, Mode.LIVE):
+        _check_it_is_all_there(request)
+    return Prepared(recording, flow, recorded, request, _graft(db, session_id, order))
+
+
+def recorded_outcome(ready: Prepared) -> str:
+    """Return how the handoff that is run again came out when it was recorded."""
+    event = ready.recorded.event
+    result = recorded_result(
+        ready.recording, Tape.of(ready.recording), event.path or "", event.attempt
+    )
+    return result.status.value if result else "waiting"
+
+
+def _graft(db: sqlite3.Connection, session_id: str, order: RerunOrder) -> Recording | None:
+    if not order.graft:
+        return None
+    if order.mode is not Mode.CONTINUE:
+        raise CommandError("Answers of another re-run are taken over only with --mode continue.")
+    found = recording_of(db, reader.resolve_session(db, order.graft))
+    started = started_of(found)
+    if (started.rerun_of, started.rerun_handoff) != (session_id, order.handoff_id):
+        raise CommandError(
+            f"Session {found.session_id!r} is no re-run of {order.handoff_id!r} of session "
+            f"{session_id!r}, so its answers cannot be taken over."
+        )
+    return found
+
+
+def _check_it_is_all_there(request: HandoffRequest) -> None:
+    """Refuse a request for a live model that holds marks where values were.
+
+    Raises:
+        CommandError: A value was left out of the record.
+    """
+    names = [name for name, value in request.inputs.items() if REDACTED in repr(value)]
+    if names:
+        raise CommandError(
+            f"The value of {names[0]!r} was left out of the record, and a model would be asked "
+            f"with a mark in its place; say it with --set inputs.{names[0]}=VALUE."
+        )
+    if REDACTED in request.task:
+        raise CommandError(
+            "The task holds a value that was left out of the record, and a model would be asked "
+            "with a mark in its place; say the whole task with --task TEXT."
+        )

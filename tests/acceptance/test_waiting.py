@@ -1,0 +1,379 @@
+"""Sessions that wait for a person or were interrupted, as a user deals with them."""
+
+import json
+import os
+import pty
+import re
+import select
+import signal
+import sqlite3
+from collections.abc import Sequence
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from support.command import PROGRAM, environment, program
+from support.mailboxes import MAIL, mailbox, sent
+
+pytestmark = pytest.mark.acceptance
+
+FLOW = ("--flow", "mail.py:flow")
+
+
+@pytest.fixture(autouse=True)
+def flow(folder: Path) -> Path:
+    return mailbox(folder)
+
+
+def started(handoff, message: str = "Write to bob.") -> str:
+    """Run the flow until it waits, and return the session's id."""
+    form = json.loads(handoff("run", "mail.py:flow", "--message", message, "--json").out)
+    assert form["outcome"] == "waiting"
+    return str(form["session_id"])
+
+
+def typed(folder: Path, words: Sequence[str], lines: Sequence[str]) -> tuple[int, str]:
+    """Carry out a command line in a terminal, where somebody types these lines at the prompts."""
+    command = [*PROGRAM, *words]
+    pid, terminal = pty.fork()
+    if pid == 0:
+        os.chdir(folder)
+        os.execve(command[0], command, dict(environment(NO_COLOR="1")))
+    out, left = b"", list(lines)
+    while select.select([terminal], [], [], 60)[0]:
+        try:
+            data = os.read(terminal, 4_096)
+        except OSError:
+            break
+        if not data:
+            break
+        out += data
+        if left and out.rstrip().endswith((b"[y/N]", b"later):")):
+            os.write(terminal, left.pop(0).encode())
+    os.close(terminal)
+    _, status = os.waitpid(pid, 0)
+    return os.waitstatus_to_exitcode(status), out.decode().replace("\r\n", "\n")
+
+
+def test_without_a_terminal_it_waits_and_says_how_to_go_on(handoff, folder):
+    done = handoff("run", "mail.py:flow", "--message", "Write to bob.")
+    session = re.findall(r"session +(\S+)", done.out)[0]
+
+    assert done.status == 0
+    assert sent(folder) == []
+    assert done.out.partition("\n\nclerk wants")[2].splitlines() == [
+        " to use mail (external); this is what will be sent:",
+        "  to  bob",
+        f"  handoff approve {session} h1.1.0",
+        f"  handoff approve {session} h1.1.0 --no",
+        "",
+        "then go on:",
+        f"  handoff resume {session} --flow mail.py:flow",
+    ]
+
+
+def test_a_yes_then_resume_sends_exactly_what_was_shown_once(handoff, folder):
+    session = started(handoff)
+
+    approved = handoff("approve", session)
+    before = sent(folder)
+    resumed = handoff("resume", session, *FLOW)
+
+    assert approved.out == (
+        f"Yes to mail (h1.1.0):\n  to  bob\nhandoff resume {session} --flow mail.py:flow\n"
+    )
+    assert (before, sent(folder)) == ([], ["bob: Hello"])
+    assert "Done: " in resumed.out
+    assert handoff("resume", session, *FLOW).err == (
+        f"handoff: Session '{session}' is closed, so there is nothing to go on with; `handoff "
+        f"rerun {session} HANDOFF` runs a handoff of it again.\n"
+    )
+    assert sent(folder) == ["bob: Hello"]
+
+
+def test_a_no_sends_nothing_and_the_agent_goes_on(handoff, folder):
+    session = started(handoff)
+    handoff("approve", session, "--no", "--note", "not today", "--by", "Ana")
+
+    resumed = handoff("resume", session, *FLOW, "--json")
+
+    assert sent(folder) == []
+    assert "a person has to approve it (denied)" in json.loads(resumed.out)["answer"]
+    events = json.loads(handoff("show", session, "--events", "--json").out)["events"]
+    (decided,) = (e["payload"] for e in events if e["kind"] == "approval_decided")
+    assert (decided["decided_by"], decided["note"]) == ("Ana", "not today")
+
+
+def test_changed_arguments_are_what_is_sent_and_keep_their_kind(handoff, folder):
+    session = started(handoff)
+    approved = handoff("approve", session, "--set", "to=4812", "--set", 'text="Hi"')
+
+    handoff("resume", session, *FLOW)
+
+    assert "  to    4812\n" in approved.out
+    assert sent(folder) == ["4812: Hi"]
+
+
+def test_a_decision_counts_once(handoff):
+    session = started(handoff)
+    handoff("approve", session, "--no", "--by", "Ana")
+
+    again = handoff("approve", session)
+
+    assert (again.status, again.err) == (
+        2,
+        f"handoff: h1.1.0 of session '{session}' was dealt with before by Ana, and that counts; "
+        f"go on with `handoff resume {session}`.\n",
+    )
+
+
+def test_what_waits_stands_in_the_list_and_in_show_until_it_was_dealt_with(handoff):
+    session = started(handoff)
+
+    assert json.loads(handoff("list", "--json").out)[0]["outcome"] == "waiting"
+    before = json.loads(handoff("show", session, "--json").out)["waiting_for"]
+    handoff("approve", session)
+    after = json.loads(handoff("show", session, "--json").out)["waiting_for"]
+    handoff("resume", session, *FLOW)
+    done = json.loads(handoff("show", session, "--json").out)["waiting_for"]
+
+    assert before["approvals"][0] | {"expires_at": ""} == {
+        "approval_id": "h1.1.0",
+        "handoff_id": "h1",
+        "agent": "clerk",
+        "tool": "mail",
+        "effect": "external",
+        "arguments": {"to": "bob"},
+        "expires_at": "",
+        "said": None,
+    }
+    assert after["approvals"][0]["said"] is True
+    assert done == {"approvals": [], "questions": [], "unknown_effects": []}
+
+
+def test_nothing_comes_of_resuming_before_somebody_said_something(handoff, folder):
+    session = started(handoff)
+    done = handoff("resume", session, *FLOW)
+
+    assert (done.status, done.err) == (
+        2,
+        f"handoff: Session '{session}' still waits for a person: mail (h1.1.0) needs a yes. Use "
+        "`handoff approve` first.\n",
+    )
+    assert sent(folder) == []
+
+
+def test_code_is_run_only_from_a_file_that_is_named(handoff, folder):
+    session = started(handoff)
+    handoff("approve", session)
+
+    done = handoff("resume", session)
+
+    assert (done.status, done.err) == (
+        2,
+        f"handoff: Session '{session}' ran the flow 'mail' of 'mail.py:flow'; say --flow "
+        "path/to/file.py:name to run that code again, since none is run because a record says "
+        "so.\n",
+    )
+    assert sent(folder) == []
+
+
+def test_a_question_to_a_person_is_answered_and_passed_on(handoff):
+    session = started(handoff, "I want the boss")
+    shown = handoff("show", session)
+
+    answered = handoff("answer", session, "Call me at noon.")
+    resumed = handoff("resume", session, *FLOW)
+
+    assert f"  handoff answer {session} TEXT\n" in shown.out
+    assert answered.out == (f"Answered human (h2).\nhandoff resume {session} --flow mail.py:flow\n")
+    assert "  Call me at noon.\n" in resumed.out
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (
+            ["approve", "{}", "h9.1.0"],
+            "has no act 'h9.1.0' that waits for a yes; there are: h1.1.0",
+        ),
+        (["approve", "{}", "--set", "to"], "'to' changes nothing; write --set NAME=VALUE."),
+        (["approve", "{}", "--no", "--set", "to=x"], "--no sends nothing; give one of them."),
+        (["answer", "{}", "hello"], "those that wait for an answer come from: none."),
+        (["answer", "{}", " "], "The answer is empty; say something."),
+        (["resume", "{}", "--happened", "h1.1.0"], "has no act 'h1.1.0' whose outcome is unknown"),
+        (["resume", "nobody"], "There is no session 'nobody' in this store"),
+        (["resume", "{}", "--flow", "mail.py:flow", "--fail-on", "x"], "There is no outcome 'x'"),
+    ],
+)
+def test_what_cannot_be_said_is_one_sentence_and_changes_nothing(handoff, folder, words, sentence):
+    session = started(handoff)
+    done = handoff(*(word.replace("{}", session) for word in words))
+
+    assert (done.status, done.out) == (2, "")
+    assert sentence in done.err
+    assert done.err.count("\n") == 1
+    assert json.loads(handoff("list", "--json").out)[0]["outcome"] == "waiting"
+
+
+def test_a_value_that_was_left_out_of_the_record_is_asked_for(handoff, folder):
+    session = started(handoff, "Send the card number.")
+
+    refused = handoff("approve", session)
+    handoff("approve", session, "--set", "text=card 4000 0000 0000 0002")
+    handoff("resume", session, *FLOW)
+
+    assert refused.err == (
+        "handoff: The value of 'text' was left out of the record, so it cannot be sent as it was; "
+        "say it with --set text=VALUE.\n"
+    )
+    assert sent(folder) == ["bob: card 4000 0000 0000 0002"]
+    files = b"".join(path.read_bytes() for path in folder.glob("handoff.db*"))
+    assert b"4111 1111" not in files
+    assert b"4000 0000" not in files
+
+
+def test_a_flow_that_changed_is_announced_and_one_that_asks_otherwise_changes_nothing(
+    handoff, folder
+):
+    session = started(handoff)
+    handoff("approve", session)
+    events = len(json.loads(handoff("show", session, "--events", "--json").out)["events"])
+    other = MAIL.replace("Send a letter", "Post a letter").replace("Write letters.", "Else.")
+    (folder / "other.py").write_text(other.replace("rpartition", "partition"))
+
+    done = handoff("resume", session, "--flow", "other.py:flow")
+
+    assert "the tool 'mail' of 'clerk' has another source" in done.err
+    assert sent(folder) == ["bob: Hello"]
+    assert len(json.loads(handoff("show", session, "--events", "--json").out)["events"]) > events
+
+
+def test_an_act_that_nobody_knows_about_waits_for_the_operator(handoff, folder):
+    died = program(folder, "run", "mail.py:flow", "--message", "note it", DIES="after")
+    (session,) = (line["session_id"] for line in json.loads(handoff("list", "--json").out))
+    shown = handoff("show", session)
+
+    refused = handoff("resume", session, *FLOW)
+    after = handoff("resume", session, *FLOW, "--happened", 'h1.1.0="it is noted"')
+
+    assert died.status == -signal.SIGKILL
+    assert "nobody knows whether it happened:\n  text  this\n" in shown.out
+    assert refused.err == (
+        f"handoff: Session '{session}' was cut off while it acted, and nobody knows whether that "
+        "happened: h1.1.0 (note). Find out and say --happened PLACE or --not-happened PLACE, or "
+        "--leave-unknown to go on without knowing.\n"
+    )
+    assert "it is noted" in after.out
+    assert sent(folder) == ["noted this"]
+
+
+def test_what_did_not_happen_is_tried_again(handoff, folder):
+    program(folder, "run", "mail.py:flow", "--message", "note it", DIES="before")
+    (session,) = (line["session_id"] for line in json.loads(handoff("list", "--json").out))
+
+    handoff("resume", session, *FLOW, "--not-happened", "h1.1.0")
+
+    assert sent(folder) == ["noted this"]
+
+
+def test_an_agent_can_be_left_to_go_on_without_knowing(handoff, folder):
+    program(folder, "run", "mail.py:flow", "--message", "note it", DIES="after")
+    (session,) = (line["session_id"] for line in json.loads(handoff("list", "--json").out))
+
+    done = handoff("resume", session, *FLOW, "--leave-unknown", "--json")
+
+    assert "nobody knows whether it happened" in json.loads(done.out)["answer"]
+    assert sent(folder) == ["noted this"]
+
+
+def test_an_interrupted_session_is_finished(handoff, folder):
+    program(folder, "run", "mail.py:flow", "--message", "note it", DIES="before")
+    listed = json.loads(handoff("list", "--json").out)[0]
+    # What the killed process had noted before it tried, without the record of it: it never tried.
+    with closing(sqlite3.connect(folder / "handoff.db")) as db:
+        last = db.execute("select max(event) from events").fetchone()[0]
+        db.execute("delete from events where event = ?", (last,))
+        db.commit()
+
+    done = handoff("resume", listed["session_id"], *FLOW)
+
+    assert listed["outcome"] == "interrupted"
+    assert done.status == 0
+    assert sent(folder) == ["noted this"]
+
+
+def test_a_session_that_runs_elsewhere_is_left_alone_unless_it_is_taken_over(handoff, folder):
+    program(folder, "run", "mail.py:flow", "--message", "note it", DIES="before")
+    (session,) = (line["session_id"] for line in json.loads(handoff("list", "--json").out))
+    with closing(sqlite3.connect(folder / "handoff.db")) as db:
+        db.execute(
+            "update events set payload = json_set(payload, '$.host', 'elsewhere') where seq = 1"
+        )
+        db.commit()
+
+    refused = handoff("resume", session, *FLOW)
+    taken = handoff("resume", session, *FLOW, "--take-over", "--not-happened", "h1.1.0")
+
+    assert "on 'elsewhere' (another machine) goes on with session" in refused.err
+    assert taken.status == 0
+    assert sent(folder) == ["noted this"]
+
+
+def test_an_imported_session_goes_on_nowhere(handoff, folder):
+    session = started(handoff)
+    handoff("export", session, "-o", "one.jsonl")
+    handoff("import", "one.jsonl", "--db", "other.db")
+
+    done = handoff("resume", session, *FLOW, "--db", "other.db")
+
+    assert "came from a file and goes on nowhere" in done.err
+
+
+@pytest.mark.parametrize(
+    ("line", "went_out"), [("y\n", True), ("Y\n", False), ("yes\n", False), ("\n", False)]
+)
+def test_somebody_at_a_terminal_is_asked_and_only_y_is_a_yes(folder, line, went_out):
+    status, shown = typed(folder, ["run", "mail.py:flow", "--message", "Write to bob."], [line])
+
+    assert status == 0
+    assert (
+        "clerk wants to use mail (external); this is what will be sent:\n  to  bob\n"
+        "Send it? Only y is a yes. [y/N]" in shown
+    )
+    assert sent(folder) == (["bob: Hello"] if went_out else [])
+
+
+def test_who_leaves_at_the_prompt_leaves_it_waiting(handoff, folder):
+    typed(folder, ["run", "mail.py:flow", "--message", "Write to bob."], ["\x04"])
+    (listed,) = json.loads(handoff("list", "--json").out)
+    status, _ = typed(folder, ["resume", listed["session_id"], *FLOW], ["y\n"])
+
+    assert listed["outcome"] == "waiting"
+    assert (status, sent(folder)) == (0, ["bob: Hello"])
+
+
+def test_a_question_of_an_agent_is_asked_at_a_terminal_and_is_the_result_elsewhere(handoff, folder):
+    words = ["run", "mail.py:flow", "--message", "Ask whom."]
+    elsewhere = json.loads(handoff(*words, "--json").out)
+
+    _, shown = typed(folder, words, ["Write to eve.\n", "y\n"])
+
+    assert elsewhere["outcome"] == "needs_input"
+    assert "clerk (h1) asks:\n  To whom?\n" in shown
+    assert sent(folder) == ["eve: Hello"]
+
+
+def test_an_answer_can_be_given_later_from_elsewhere(handoff, folder):
+    typed(folder, ["run", "mail.py:flow", "--message", "Ask whom."], ["\n"])
+    (listed,) = json.loads(handoff("list", "--json").out)
+    session = listed["session_id"]
+
+    handoff("answer", session, "Write to eve.")
+    waiting = handoff("resume", session, *FLOW)
+    handoff("approve", session)
+    handoff("resume", session, *FLOW)
+
+    assert listed["outcome"] == "waiting"
+    assert "  to  eve\n" in waiting.out
+    assert sent(folder) == ["eve: Hello"]
