@@ -80,7 +80,9 @@ def test_the_python_example_runs_with_a_list_for_a_sink(folder, monkeypatch, cap
 def test_the_two_commands_on_top_are_targets_of_the_makefile():
     makefile = (ROOT / "Makefile").read_text("utf-8")
 
-    for target in re.findall(r"^\$ make (\w+)$", README, re.MULTILINE):
+    targets = re.findall(r"(?:\$ |`)make (\w+)", README)
+    assert set(targets) == {"demo", "test"}
+    for target in targets:
         assert re.search(rf"^{target}: ", makefile, re.MULTILINE)
 
 
