@@ -1,7 +1,9 @@
 """`list`: the sessions of a store, failed ones first."""
 
 from argparse import Namespace
+from collections.abc import Mapping
 from datetime import UTC, datetime
+from typing import Any
 
 from handoff_console.console.cli.looking import write_json
 from handoff_console.console.cli.places import next_command, store_of
@@ -13,7 +15,7 @@ from handoff_console.console.commands.listing import Page, moment_since, session
 from handoff_console.console.commands.looking import wanted_findings
 from handoff_console.console.theme import LOOKS
 from handoff_console.console.viewmodels.inbox import InboxRow, showing
-from handoff_console.console.viewmodels.text import one_line
+from handoff_console.console.viewmodels.text import count, one_line
 from handoff_console.store.session_filter import SessionFilter
 
 _OUTCOME_COLUMNS, _AGE_COLUMNS, _SESSION_COLUMNS = 17, 11, 26
@@ -26,8 +28,8 @@ def list_sessions(arguments: Namespace, terminal: Terminal) -> int:
     if arguments.json:
         write_json([forms.line_form(session) for session in page.sessions], terminal)
         return 0
-    for row in page.rows:
-        _write(row, terminal)
+    for row, session in zip(page.rows, page.sessions, strict=True):
+        _write(row, session, terminal)
     _write_end(page, arguments, terminal, filtered=wanted != SessionFilter())
     return 0
 
@@ -47,6 +49,7 @@ def _filter(arguments: Namespace) -> SessionFilter:
         label=_label(arguments.label),
         text=arguments.search or "",
         since=since,
+        reruns=arguments.reruns,
     )
 
 
@@ -59,16 +62,22 @@ def _label(text: str | None) -> tuple[str, str] | None:
     return key, value
 
 
-def _write(row: InboxRow, terminal: Terminal) -> None:
+def _write(row: InboxRow, session: Mapping[str, Any], terminal: Terminal) -> None:
     room = terminal.columns - _OUTCOME_COLUMNS - _AGE_COLUMNS - _SESSION_COLUMNS
     terminal.line(
         outcome_text(row.outcome, "", terminal, columns=_OUTCOME_COLUMNS),
         fitted(row.age, _AGE_COLUMNS),
         fitted(row.session_id, max(_SESSION_COLUMNS, len(row.session_id) + 2)),
-        terminal.styled(one_line(row.flow, max(room, 8)), "dim"),
+        terminal.styled(one_line(f"{row.flow}{_reruns(session)}", max(room, 8)), "dim"),
     )
     terminal.line("  ", terminal.styled(one_line(row.asked, terminal.columns - 2), "strong"))
     terminal.line("  ", one_line(row.verdict, terminal.columns - 2))
+
+
+def _reruns(session: Mapping[str, Any]) -> str:
+    if session["rerun_of"]:
+        return f", {session['rerun_handoff']} again ({session['rerun_mode']})"
+    return f", {count(session['reruns'], 're-run')}" if session["reruns"] else ""
 
 
 def _write_end(page: Page, arguments: Namespace, terminal: Terminal, *, filtered: bool) -> None:

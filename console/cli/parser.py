@@ -134,6 +134,9 @@ def _list(one: argparse.ArgumentParser) -> None:
     one.add_argument(
         "--since", metavar="WHEN", help="only those begun since: 2026-01-31, or 90m, 12h, 7d ago"
     )
+    one.add_argument(
+        "--reruns", action="store_true", help="also those that repeat a part of another one"
+    )
     one.add_argument("--limit", metavar="N", type=count, default=20, help="(default: 20)")
     one.add_argument("--offset", metavar="N", type=offset, default=0, help="leave out the first N")
     one.add_argument("--json", action="store_true", help="print JSON")

@@ -243,7 +243,7 @@ def _write_run(run: Ran, terminal: Terminal) -> None:
         same = "it asked for something else than was recorded"
     elif run.is_waiting:
         same = "it waits for the same" if run.same_result else "it waits for a person"
-    live = f"{count(run.live_model_calls, 'model call')}, {amount(run.replayed_answers)} replayed"
+    live = f"{amount(run.live_model_calls)} asked, {amount(run.replayed_answers)} replayed"
     terminal.line(
         outcome_text(run.outcome, "", terminal, columns=17),
         f"{same} · {live} · {amount(run.tokens_used)} tokens · {seconds(run.seconds)}",

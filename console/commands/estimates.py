@@ -1,9 +1,10 @@
 """What a re-run will take, from the recording alone: asked before anything runs."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from handoff_console.console.commands.rerun_orders import (
     Prepared,
@@ -57,6 +58,8 @@ class Plan:
     session_id: str
     agent: str
     recorded_outcome: str
+    edits: Mapping[str, Any]
+    """What is changed; empty when nothing is."""
     changes: Sequence[str]
     """What differs from the flow that was recorded."""
     estimate: Estimate
@@ -80,6 +83,7 @@ def plan_of(ready: Prepared, order: RerunOrder) -> Plan:
         ready.recording.session_id,
         ready.recorded.opened.target,
         recorded_outcome(ready),
+        ready.edits.described(),
         ready.flow.changes,
         estimate(ready, order),
     )

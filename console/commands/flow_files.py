@@ -78,9 +78,16 @@ def _imported(path: Path) -> ModuleType:
             "or `path/to/file.py:name`."
         )
     known = sys.modules.get(_module_name(path))
-    if known is not None and known.__file__ == str(path):
+    written_ns = path.stat().st_mtime_ns
+    if known is not None and _imported_as.get(str(path)) == written_ns:
         return known
-    return _import(path)
+    module = _import(path)
+    _imported_as[str(path)] = written_ns
+    return module
+
+
+_imported_as: dict[str, int] = {}
+"""When the files that were imported had been written: one that changed is imported again."""
 
 
 def _import(path: Path) -> ModuleType:

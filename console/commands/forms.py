@@ -63,7 +63,8 @@ def line_form(session: Mapping[str, Any]) -> dict[str, Any]:
 _LINE = (
     "session_id", "outcome", "flow", "prompt_version", "origin", "source", "message", "verdict",
     "problem_handoff_id", "agent_at_fault", "reason", "turns", "handoffs", "refused", "depth",
-    "hops", "tokens_used", "pool_tokens", "duration_seconds", "agents", "metadata",
+    "hops", "tokens_used", "pool_tokens", "duration_seconds", "agents", "metadata", "rerun_of",
+    "rerun_handoff", "rerun_mode", "reruns",
 )  # fmt: skip
 
 

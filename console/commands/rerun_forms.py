@@ -26,7 +26,7 @@ def plan_form(plan: Plan, order: RerunOrder) -> dict[str, Any]:
         "agent": plan.agent,
         "mode": order.mode.value,
         "times": order.times,
-        "edits": order.edits.described(),
+        "edits": plan.edits,
         "recorded_outcome": plan.recorded_outcome,
         "model_calls": found.model_calls,
         "further_model_calls": found.further_model_calls,

@@ -2,7 +2,7 @@
 
 import sqlite3
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from handoff_console.console.commands.errors import CommandError
 from handoff_console.console.commands.recorded_flows import RecordedFlow, flow_for, started_of
@@ -10,6 +10,7 @@ from handoff_console.console.commands.waiting import REDACTED
 from handoff_console.runtime import Recording
 from handoff_console.runtime.contract import HandoffRequest
 from handoff_console.runtime.edits import Edits
+from handoff_console.runtime.models import as_model
 from handoff_console.runtime.recorded import RecordedAgain, find_handoff, recorded_result
 from handoff_console.runtime.rerun_player import Mode
 from handoff_console.runtime.tape import Tape
@@ -42,6 +43,8 @@ class Prepared:
     recording: Recording
     flow: RecordedFlow
     recorded: RecordedAgain
+    edits: Edits
+    """With the model that they name."""
     request: HandoffRequest
     """With the edits."""
     graft: Recording | None
@@ -53,20 +56,22 @@ def prepare(db: sqlite3.Connection, session_id: str, order: RerunOrder) -> Prepa
     Raises:
         RequestError: There is no such handoff, it never began, or an edit is wrong.
         FlowNotNamed: The session ran a file, and the file is not named.
+        FlowError: There is no model of the name that an edit has.
         CommandError: An act is armed that would not run, the graft is none, or a value that was
             left out of the record is not said.
     """
     recording = recording_of(db, session_id)
     recorded = find_handoff(recording, order.handoff_id)
     flow = flow_for(recording, order.named)
-    request = order.edits.check(
-        flow.flow, flow.flow.agent(recorded.opened.target), recorded.request
-    )
+    agent, edits = flow.flow.agent(recorded.opened.target), order.edits
+    if edits.model is not None:
+        edits = replace(edits, model=as_model(edits.model, flow.flow.name, agent.name))
+    request = edits.check(flow.flow, agent, recorded.request)
     if order.edits.armed and order.mode is not Mode.LIVE:
         raise CommandError("Only a re-run with --mode live acts again; leave --arm out, or say so.")
     if order.mode in (Mode.WHAT_IF, Mode.LIVE_READS, Mode.LIVE):
         _check_it_is_all_there(request)
-    return Prepared(recording, flow, recorded, request, _graft(db, session_id, order))
+    return Prepared(recording, flow, recorded, edits, request, _graft(db, session_id, order))
 
 
 def recorded_outcome(ready: Prepared) -> str:

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from handoff_console.console.commands.errors import CannotGoOn
+from handoff_console.console.commands.looking import SessionRecord
 from handoff_console.console.commands.recorded_flows import flow_for, started_of
 from handoff_console.console.commands.rerun_orders import (
     Prepared,
@@ -119,6 +120,7 @@ def rerun_handoff(store_path: Path, asked: str, order: RerunOrder) -> Rerun:
             runs.append(_run(sink, ready, order))
         if order.tell:
             order.tell(order.times, order.times)
+    order = replace(order, edits=ready.edits)
     return Rerun(session_id, order, recorded_outcome(ready), tuple(runs))
 
 
@@ -133,12 +135,14 @@ def read_run(store_path: Path, done: Rerun, run: Ran) -> Ran:
             Record(reader.load_events(db, name), partial(reader.body, db))
             for name in (done.session_id, run.session_id)
         )
-    before, *_, now = attempts(original, [again], done.order.handoff_id)
+        before, *_, now = attempts(original, [again], done.order.handoff_id)
+        answer = SessionRecord(db, run.session_id).answer
     replies = [payload for _, payload in again.of(ModelReplied)]
     return replace(
         run,
         outcome=now.outcome,
         reason=now.limit,
+        answer=answer,
         same_result=bool(now.result) and now.result == before.result,
         live_model_calls=sum(not reply.replayed for reply in replies),
         tokens_used=now.figures.tokens_used,
@@ -198,7 +202,7 @@ def _run(sink: StoreSink, ready: Prepared, order: RerunOrder) -> Ran:
                 ready.recording,
                 order.handoff_id,
                 mode=order.mode,
-                edits=order.edits,
+                edits=ready.edits,
                 graft=ready.graft,
                 sink=sink,
                 session_id=session_id,

@@ -1,19 +1,16 @@
 """Sessions that wait for a person or were interrupted, as a user deals with them."""
 
 import json
-import os
-import pty
 import re
-import select
 import signal
 import sqlite3
-from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
 
 import pytest
-from support.command import PROGRAM, environment, program
+from support.command import program
 from support.mailboxes import MAIL, mailbox, sent
+from support.terminals import typed
 
 pytestmark = pytest.mark.acceptance
 
@@ -30,29 +27,6 @@ def started(handoff, message: str = "Write to bob.") -> str:
     form = json.loads(handoff("run", "mail.py:flow", "--message", message, "--json").out)
     assert form["outcome"] == "waiting"
     return str(form["session_id"])
-
-
-def typed(folder: Path, words: Sequence[str], lines: Sequence[str]) -> tuple[int, str]:
-    """Carry out a command line in a terminal, where somebody types these lines at the prompts."""
-    command = [*PROGRAM, *words]
-    pid, terminal = pty.fork()
-    if pid == 0:
-        os.chdir(folder)
-        os.execve(command[0], command, dict(environment(NO_COLOR="1")))
-    out, left = b"", list(lines)
-    while select.select([terminal], [], [], 60)[0]:
-        try:
-            data = os.read(terminal, 4_096)
-        except OSError:
-            break
-        if not data:
-            break
-        out += data
-        if left and out.rstrip().endswith((b"[y/N]", b"later):")):
-            os.write(terminal, left.pop(0).encode())
-    os.close(terminal)
-    _, status = os.waitpid(pid, 0)
-    return os.waitstatus_to_exitcode(status), out.decode().replace("\r\n", "\n")
 
 
 def test_without_a_terminal_it_waits_and_says_how_to_go_on(handoff, folder):

@@ -1,0 +1,285 @@
+"""`handoff rerun`, as a user runs one handoff again."""
+
+import json
+
+import pytest
+from support.mailboxes import MAIL, mailbox, sent
+from support.terminals import typed
+
+pytestmark = pytest.mark.acceptance
+
+MORE = ("--limits", "max_steps=20", "--limits", "max_tokens=40000")
+"""Enough for billing to come to its end."""
+CUT_OFF = "I am customer 5120. Why was I charged twice last month?"
+
+
+@pytest.fixture
+def cut_off(handoff, folder) -> str:
+    """Run a session in which billing hits its step limit, and return its id."""
+    return str(
+        json.loads(handoff("run", "support", "--message", CUT_OFF, "--json").out)["session_id"]
+    )
+
+
+def everything(handoff, session: str) -> str:
+    """Return all that a store has of a session."""
+    return str(handoff("export", session).out)
+
+
+def test_unchanged_it_asks_nobody_and_gives_the_recorded_result(handoff, cut_off):
+    before = everything(handoff, cut_off)
+
+    for handoff_id in ("h1", "h2", "h3"):
+        form = json.loads(handoff("rerun", cut_off, handoff_id, "--json").out)
+        assert (form["mode"], form["same_result"], form["live_model_calls"]) == ("verify", True, 0)
+        assert form["first_divergence"] is None
+    assert everything(handoff, cut_off) == before
+
+
+def test_it_first_says_what_it_takes_then_where_it_differs(handoff, cut_off):
+    done = handoff("rerun", cut_off, "h2", *MORE, "--mode", "live-reads")
+
+    assert done.err.splitlines() == [
+        "billing (h2) again, live-reads; recorded as limit_reached",
+        "  6 model calls, about 5,915 tokens if it goes as it went",
+        "  6 tool calls that only read",
+    ]
+    out = done.out.splitlines()
+    assert out[0] == "▲ limit_reached  recorded"
+    assert out[1].startswith("✓ ok             another result · 10 asked, 0 replayed · ")
+    assert (
+        "They first part at billing (t1/2.0): its request has another limits.max_steps: 6\n→ 20."
+        in (done.out)
+    )
+    assert "  status status: limit_reached (steps) → ok" in out
+    assert max(map(len, out)) <= 80
+
+
+def test_a_plan_runs_nothing(handoff, cut_off):
+    done = handoff("rerun", cut_off, "h2", "--set", "inputs.customer_id=4812", "--plan")
+
+    assert done.out.startswith("billing (h2) again, what-if; recorded as limit_reached\n")
+    listed = json.loads(handoff("list", "--json").out)
+    assert [line["session_id"] for line in listed] == [cut_off]
+    assert listed[0]["reruns"] == 0
+
+
+def test_a_change_is_recorded_and_shown_with_the_original(handoff, cut_off):
+    words = ("--set", "inputs.customer_id=4812", "--mode", "live-reads", "--json")
+    form = json.loads(handoff("rerun", cut_off, "h2", *words).out)
+
+    assert form["edits"] == {"inputs": {"customer_id": "4812"}}
+    assert form["comparison"]["first_difference"] == {
+        "path": "t1/2.0",
+        "agent": "billing",
+        "aspect": "request",
+        "name": "inputs.customer_id",
+        "recorded": "5120",
+        "now": "4812",
+    }
+    (listed,) = json.loads(handoff("list", "--json").out)
+    assert (listed["session_id"], listed["reruns"]) == (cut_off, 1)
+
+
+def test_several_times_say_how_often_it_came_out_how(handoff, cut_off):
+    done = handoff("rerun", cut_off, "h3", "--times", "3")
+    form = json.loads(handoff("rerun", cut_off, "h3", "--times", "3", "--json").out)
+
+    assert "account (h3) again, what-if, 3 times; recorded as ok" in done.err
+    assert "3 of 3 came out ok, all with the same result" in done.out
+    assert (len(form["runs"]), form["live_model_calls"]) == (3, 6)
+    assert form["repeats"]["outcomes"] == {"ok": 3}
+    assert form["repeats"]["pass_rate_low"] == pytest.approx(0.4385, abs=1e-4)
+
+
+def test_a_tool_that_is_said_to_return_something_else_is_believed(handoff, cut_off):
+    page = {"payments": [], "next_page": None}
+    done = handoff(
+        "rerun",
+        cut_off,
+        "h2",
+        "--tool-result",
+        f"billing.list_payments={json.dumps(page)}",
+        "--json",
+    )
+
+    form = json.loads(done.out)
+    assert form["mode"] == "what-if"
+    assert form["runs"][0]["outcome"] != "limit_reached"
+
+
+def test_continue_goes_live_where_an_input_changed_and_nowhere_else(handoff, cut_off):
+    words = ("--mode", "continue", *MORE, "--json")
+    unchanged = json.loads(handoff("rerun", cut_off, "h2", "--mode", "continue", "--json").out)
+    whole = json.loads(handoff("rerun", cut_off, "h2", *words).out)
+
+    alone = ("--mode", "live-reads", *MORE, "--json")
+    first = json.loads(handoff("rerun", cut_off, "h2", *alone).out)["runs"][0]["session_id"]
+    grafted = json.loads(handoff("rerun", cut_off, "h2", *words, "--graft", first).out)
+
+    assert (unchanged["live_model_calls"], unchanged["same_result"]) == (0, True)
+    assert whole["live_model_calls"] == 10 + 1  # billing from its first step, and who reads it
+    assert grafted["live_model_calls"] == 1
+    assert whole["runs"][0]["answer"] == grafted["runs"][0]["answer"]
+    assert "incomplete" not in whole["runs"][0]["answer"]
+
+
+def test_a_verification_that_parts_from_the_recording_is_a_no(handoff, folder, cut_off):
+    (folder / "other.md").write_text("Be brief.")
+    done = handoff("rerun", cut_off, "h2", "--prompt", "other.md", "--mode", "verify")
+
+    assert done.status == 1
+    assert "first other question at t1/2.0 step 1" in done.out
+    assert "billing follows rules; it does not read its prompt" in done.err
+
+
+def test_another_model_is_asked_at_that_place_alone(handoff, folder, cut_off):
+    (folder / "model.py").write_text(
+        "from handoff_console.runtime import answer\n"
+        "def honest(call):\n"
+        "    return answer('not_found', 'I was asked instead.')\n"
+    )
+    words = ("rerun", cut_off, "h2", "--model", "model.py:honest", "--json")
+    form = json.loads(handoff(*words).out)
+
+    assert form["runs"][0]["outcome"] == "not_found"
+    assert form["live_model_calls"] == 1
+    assert form["edits"] == {"model": "rules"}
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["h99"], "has no handoff 'h99'; it has: h1, h2, h3."),
+        (["h2", "--limits", "steps=3"], "There is no limit 'steps'; there are: deadline_seconds,"),
+        (["h2", "--limits", "max_steps=many"], "--limits max_steps=many is no number"),
+        (["h2", "--limits", "max_steps=0"], "The edited request is not valid: limits.max_steps: "),
+        (["h2", "--tools", "shell"], "Agent 'billing' has no tool 'shell'; it has: "),
+        (["h2", "--set", "customer_id=1"], "names no input; write --set inputs.NAME."),
+        (["h2", "--set", "inputs.x"], "'inputs.x' is not understood; write --set inputs.NAME=JSON"),
+        (["h2", "--unset", "x"], "--unset x names no input; write --unset inputs.NAME."),
+        (["h2", "--task", "two\nlines"], "the task has several lines"),
+        (["h2", "--output-schema", "No"], "There is no schema 'No'; there are: "),
+        (["h2", "--tool-result", "x"], "'x' is not understood; write --tool-result TOOL=JSON."),
+        (["h2", "--arm", "billing.list_payments", "--mode", "what-if"], "--mode live acts again"),
+        (["h2", "--prompt", "nowhere.md"], "nowhere.md: No such file"),
+        (["h2", "--prompts", "v9"], "there is no prompt version 'v9'"),
+        (["h2", "--model", "gpt:x"], "wants the model 'gpt:x'"),
+        (["h2", "--graft", "x"], "taken over only with --mode continue"),
+    ],
+)
+def test_what_cannot_be_run_again_is_one_sentence_and_runs_nothing(
+    handoff, cut_off, words, sentence
+):
+    done = handoff("rerun", cut_off, *words)
+
+    assert (done.status, done.out) == (2, "")
+    assert sentence in done.err
+    assert done.err.count("\n") == 1
+    (listed,) = json.loads(handoff("list", "--json").out)
+    assert listed["reruns"] == 0
+
+
+@pytest.fixture
+def mailed(handoff, folder) -> str:
+    """Run a session that wrote a letter, and return its id."""
+    mailbox(folder)
+    form = json.loads(handoff("run", "mail.py:flow", "--message", "Write to bob.", "--json").out)
+    handoff("approve", form["session_id"])
+    handoff("resume", form["session_id"], "--flow", "mail.py:flow")
+    assert sent(folder) == ["bob: Hello"]
+    return str(form["session_id"])
+
+
+FLOW = ("--flow", "mail.py:flow")
+
+
+def test_code_is_run_only_from_a_file_that_is_named(handoff, mailed):
+    done = handoff("rerun", mailed, "h1")
+
+    assert (done.status, done.out) == (2, "")
+    assert "say --flow path/to/file.py:name to run that code again" in done.err
+    assert handoff("rerun", mailed, "h1", *FLOW).status == 0
+
+
+@pytest.mark.parametrize("mode", ["verify", "what-if", "live-reads", "live", "continue"])
+def test_an_act_that_was_done_is_not_done_again_in_any_mode(handoff, folder, mailed, mode):
+    before = everything(handoff, mailed)
+    form = json.loads(handoff("rerun", mailed, "h1", *FLOW, "--mode", mode, "--json").out)
+
+    assert sent(folder) == ["bob: Hello"]
+    assert form["runs"][0]["outcome"] == "ok"
+    assert form["same_result"]
+    assert everything(handoff, mailed) == before
+
+
+def test_an_armed_act_is_announced_and_happens_again_only_after_a_yes(handoff, folder, mailed):
+    words = ("rerun", mailed, "h1", *FLOW, "--mode", "live", "--arm", "mail")
+    done = handoff(*words)
+    before = sent(folder)
+    (rerun,) = json.loads(handoff("list", "--json", "--outcome", "waiting", "--reruns").out)
+    handoff("approve", rerun["session_id"])
+    handoff("resume", rerun["session_id"], *FLOW)
+
+    assert "  DONE AGAIN, each after a yes: mail" in done.err
+    assert before == ["bob: Hello"]
+    assert sent(folder) == ["bob: Hello", "bob: Hello"]
+
+
+def test_at_a_terminal_an_armed_act_is_asked_for_at_once(handoff, folder, mailed):
+    words = ["rerun", mailed, "h1", *FLOW, "--mode", "live", "--arm", "mail"]
+
+    typed(folder, words, ["no\n"])
+    before = sent(folder)
+    status, shown = typed(folder, words, ["y\n"])
+
+    assert before == ["bob: Hello"]
+    assert "Send it? Only y is a yes." in shown
+    assert "  Done: " in shown
+    assert (status, sent(folder)) == (0, ["bob: Hello", "bob: Hello"])
+
+
+def test_another_act_than_the_recorded_one_needs_a_yes_of_its_own(handoff, folder, mailed):
+    done = handoff("rerun", mailed, "h1", *FLOW, "--mode", "live", "--task", "Write to eve.")
+
+    assert "waits for a person" in done.err
+    assert sent(folder) == ["bob: Hello"]
+
+
+def test_a_changed_tool_is_announced_before_anything_runs(handoff, folder, mailed):
+    (folder / "mail.py").write_text(MAIL.replace("Send a letter", "Post a letter"))
+    live = handoff("rerun", mailed, "h1", *FLOW, "--mode", "live-reads")
+
+    assert live.err.splitlines()[:2] == [
+        "This flow is not quite the one that was recorded:",
+        "  the tool 'mail' of 'clerk' has another source",
+    ]
+
+
+def test_a_value_that_was_left_out_of_the_record_is_asked_for(handoff, folder):
+    mailbox(folder)
+    form = json.loads(
+        handoff(
+            "run", "mail.py:flow", "--message", "Note card number 4111 1111 1111 1111", "--json"
+        ).out
+    )
+    refused = handoff("rerun", form["session_id"], "h1", *FLOW, "--mode", "what-if")
+    said = handoff(
+        "rerun", form["session_id"], "h1", *FLOW, "--mode", "what-if", "--task", "Note nothing."
+    )
+
+    assert "The task holds a value that was left out of the record" in refused.err
+    assert said.status == 0
+
+
+def test_an_imported_session_is_verified_and_changed_like_one_recorded_here(handoff, cut_off):
+    handoff("export", cut_off, "-o", "one.jsonl")
+    handoff("import", "one.jsonl", "--db", "other.db")
+
+    for handoff_id in ("h1", "h2", "h3"):
+        words = ("rerun", cut_off, handoff_id, "--json", "--db", "other.db")
+        form = json.loads(handoff(*words).out)
+        assert (form["same_result"], form["live_model_calls"]) == (True, 0)
+    limits = (*MORE, "--mode", "continue")
+    changed = json.loads(handoff("rerun", cut_off, "h2", *limits, "--json", "--db", "other.db").out)
+    assert changed["live_model_calls"] == 11
