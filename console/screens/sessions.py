@@ -9,6 +9,7 @@ from handoff_console.console.viewmodels.inbox import showing
 from handoff_console.console.viewmodels.text import amount
 from handoff_console.runtime.contract import WORST_FIRST
 from handoff_console.runtime.errors import HandoffConsoleError
+from handoff_console.store.analysis.plain_text import one_line
 from handoff_console.store.session_filter import SessionFilter
 
 PAGE_ROWS = 50
@@ -60,7 +61,8 @@ def filters(found: queries.Facets) -> SessionFilter:
         "Outcome",
         [outcome for outcome in WORST_FIRST if outcome in found.outcomes],
         selection_mode="multi",
-        format_func=lambda word: f"{theme.look(word).glyph} {word} {amount(found.outcomes[word])}",
+        # The address carries this label: no counts in it, or a kept link would stop working.
+        format_func=lambda word: f"{theme.look(word).glyph} {word}",
         key="outcome",
         label_visibility="collapsed",
         bind="query-params",
@@ -77,7 +79,7 @@ def choice(label: str, key: str, values: tuple[str, ...], everything: str) -> st
     return st.selectbox(
         label,
         [None, *values],
-        format_func=lambda value: everything if value is None else value.replace("_", " "),
+        format_func=lambda value: everything if value is None else one_line(value, 60),
         key=key,
         label_visibility="collapsed",
         width=200,
@@ -96,9 +98,12 @@ def show_list(found: queries.Facets) -> None:
     first = (page - 1) * PAGE_ROWS
     rows = queries.sessions(wanted, PAGE_ROWS, first)
     said = showing(len(rows), first + 1, total, filtered)
-    panel(
-        "showing", [tag("span.small.quiet.number", f"{said} Failed ones first, then the newest.")]
-    )
+    if rows:
+        said += " Failed ones first, then the newest."
+    if not filtered:
+        counts = [(word, found.outcomes[word]) for word in WORST_FIRST if word in found.outcomes]
+        said += f" {', '.join(f'{amount(n)} {word}' for word, n in counts)}."
+    panel("showing", [tag("span.small.quiet.number", said)])
     if rows:
         session_list(
             rows,
