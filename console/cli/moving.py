@@ -1,10 +1,12 @@
 """`import`, `export` and `delete`: sessions into a store, out of it, and gone from it."""
 
 import json
+import os
 import re
+import shlex
 import sys
 from argparse import Namespace
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -19,6 +21,7 @@ from handoff_console.console.commands.moving import (
     read_file,
     whole_file,
 )
+from handoff_console.console.commands.pins import write_pin
 from handoff_console.console.viewmodels.text import amount, count, one_line
 
 _SHOWN = 10
@@ -49,6 +52,15 @@ def import_sessions(arguments: Namespace, terminal: Terminal) -> int:
 
 def export(arguments: Namespace, terminal: Terminal) -> int:
     """Carry out `handoff export`."""
+    form, *more = arguments.to  # `--to pytest h2` may stand before or after the session
+    words = [*arguments.sessions, *more]
+    if form == "pytest":
+        return _pin(words, arguments, terminal)
+    if form != "jsonl":
+        raise CommandError(f"There is no form {form!r}; there are: jsonl, pytest.")
+    if arguments.flow:
+        raise CommandError("--flow names what a test runs; it goes with --to pytest.")
+    arguments.sessions = words
     if bool(arguments.sessions) == arguments.all:
         raise CommandError("Which sessions to export is not clear; name them, or say --all.")
     path = store_of(arguments)
@@ -58,6 +70,23 @@ def export(arguments: Namespace, terminal: Terminal) -> int:
         terminal.note(f"{count(done, 'session')} in {one_line(arguments.output, 200)}")
         return 0
     export_sessions(path, arguments.sessions, _writer(terminal))
+    return 0
+
+
+def _pin(words: Sequence[str], arguments: Namespace, terminal: Terminal) -> int:
+    if len(words) != 2 or arguments.all:
+        raise CommandError(
+            "A test holds one handoff of one session; write `handoff export SESSION --to pytest "
+            "HANDOFF`."
+        )
+    pin = write_pin(
+        store_of(arguments),
+        *words,
+        named=arguments.flow,
+        output=Path(arguments.output) if arguments.output else None,
+    )
+    terminal.note(f"{one_line(pin.test.name, 200)}, with its recording beside it. Run it:")
+    terminal.line(shlex.join(["pytest", os.path.relpath(pin.test)]))
     return 0
 
 

@@ -192,7 +192,14 @@ def _import(one: argparse.ArgumentParser) -> None:
 def _export(one: argparse.ArgumentParser) -> None:
     one.add_argument("sessions", metavar="SESSION", nargs="*", help=SESSION_HELP)
     one.add_argument("--all", action="store_true", help="every session of the store")
-    one.add_argument("--to", choices=("jsonl",), default="jsonl", help="(default: jsonl)")
+    one.add_argument(
+        "--to",
+        metavar="FORM",
+        nargs="+",
+        default=["jsonl"],
+        help="jsonl (the default), or pytest HANDOFF: a test that holds what it came to",
+    )
+    one.add_argument("--flow", metavar="FLOW", default="", help="with pytest: path/to/file.py:name")
     one.add_argument("-o", "--output", metavar="FILE", help="(default: standard output)")
 
 
@@ -227,7 +234,8 @@ VERBS: tuple[Verb, ...] = (
          "rerunning:rerun", rerun),
     Verb("flows", "Run", "list the sample flows, or describe one", "flows:flows", _flows),
     Verb("import", "Keep", "take sessions into the store", "moving:import_sessions", _import),
-    Verb("export", "Keep", "write sessions as JSON lines", "moving:export", _export),
+    Verb("export", "Keep", "write sessions as JSON lines, or a handoff as a test",
+         "moving:export", _export),
     Verb("delete", "Keep", "delete sessions and everything said in them", "moving:delete", _delete),
     Verb("rebuild", "Keep", "make summaries, findings and the search index again",
          "care:rebuild", _nothing),
