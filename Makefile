@@ -8,7 +8,7 @@ UV := $(shell command -v uv 2>/dev/null)
 BIN := .venv/bin
 INSTALL := $(if $(UV),uv pip install --quiet --python $(BIN)/python,$(BIN)/python -m pip install --quiet)
 
-.PHONY: help demo test check format bench samples clean
+.PHONY: help demo test check format bench crash samples clean
 .DEFAULT_GOAL := help
 
 help: ## Show what can be made.
@@ -32,6 +32,9 @@ format: .venv/installed-dev ## Format the code and fix what the linter can.
 
 bench: .venv/installed-dev ## Run the benchmarks, one at a time.
 	@$(BIN)/pytest -m benchmark -s $(ARGS)
+
+crash: .venv/installed-dev ## Kill every sample at each of its moments, go on, and count what differs.
+	@$(BIN)/python tests/support/killing.py $(ARGS) | tail -n 1
 
 samples: .venv/installed ## Record the sample sessions again.
 	@$(BIN)/python -m handoff_console.sample_runs.make
