@@ -27,9 +27,9 @@ def console(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Console]:
         yield running
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser(chromium: str) -> Iterator[Browser]:
-    """One Chromium for all tests."""
+    """One Chromium for a file: while it is open its event loop runs, and no other one can."""
     with sync_playwright() as playwright:
         started = playwright.chromium.launch(
             executable_path=chromium, args=["--no-sandbox", "--disable-dev-shm-usage"]
