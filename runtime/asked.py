@@ -10,12 +10,14 @@ from handoff_console.runtime.agents import TEXT
 from handoff_console.runtime.contract import HandoffRequest, ToolCall
 from handoff_console.runtime.errors import RequestError, choices
 from handoff_console.runtime.flow import Flow
+from handoff_console.runtime.frozen import quickly_made
 
 NO_REASON = "(no reason given)"
 _OWN_KEYS = ("reason", "task", "summary", "payload")
 
 
-@dataclass(frozen=True)
+@quickly_made
+@dataclass(frozen=True, slots=True)
 class Asked:
     """The parts of a handoff as a model asked for it; none of them is trusted."""
 
@@ -44,9 +46,9 @@ def read_asked(call: ToolCall) -> Asked:
     reason = _text(arguments.get("reason"))
     task = _text(arguments.get("task"))
     given = arguments.get("payload")
-    payload = dict(given) if isinstance(given, Mapping) else {}
-    if given is not None and not isinstance(given, Mapping):
-        payload["payload"] = given
+    payload: dict[Any, Any] = {}
+    if given is not None:
+        payload = dict(given) if isinstance(given, Mapping) else {"payload": given}
     payload |= {key: value for key, value in arguments.items() if key not in _OWN_KEYS}
     return Asked(
         reason=reason or " ".join(task.split()) or NO_REASON,

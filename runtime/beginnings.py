@@ -11,6 +11,7 @@ from handoff_console.runtime.process import this_process
 from handoff_console.runtime.recorder import Scope
 
 PREVIEW_CHARACTERS = 200
+PYTHON_VERSION = platform.python_version()
 RUNTIME_VERSION = "1"
 """Changes when the same flow and the same replies would be executed differently."""
 
@@ -22,7 +23,7 @@ def started(parts: SessionParts, origin: Origin) -> SessionStarted:
     return SessionStarted(
         flow=flow.name,
         flow_source=origin.flow_source,
-        flow_digest=recorder.keep_clean(flow.snapshot),
+        flow_digest=recorder.keep_fixed(flow.whole),
         prompt_version=flow.prompt_version,
         models={agent.name: parts.models[agent.name].name for agent in flow.agents},
         offline=all(model.offline for model in parts.models.values()),
@@ -38,7 +39,7 @@ def started(parts: SessionParts, origin: Origin) -> SessionStarted:
         pid=process.pid,
         process_started=process.started,
         runtime_version=RUNTIME_VERSION,
-        python_version=platform.python_version(),
+        python_version=PYTHON_VERSION,
     )
 
 

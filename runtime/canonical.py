@@ -1,9 +1,11 @@
 """Canonical JSON, digests and estimates: the same value gives the same bytes everywhere."""
 
 import json
+import json.encoder
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import cache
 from hashlib import blake2b
 from typing import Any
 
@@ -30,12 +32,10 @@ def canonical_text(value: Any) -> str:
     that are no text with escapes; lone surrogates escaped.
     """
     try:
-        text = _encode(value)
-    except (ValueError, TypeError, RecursionError):  # NaN, keys that are no strings, circles, …
-        text = _encode(_plain(value, ()))
-    if not text.isascii() and not _is_utf8(text):
-        return _encode_ascii(json.loads(text))
-    return text
+        text = raw_text(value)
+    except NO_JSON:  # NaN, keys that are no strings, circles, …
+        text = raw_text(_plain(value, ()))
+    return text if is_utf8(text) else _encode_ascii(json.loads(text))
 
 
 def canonical(value: Any) -> bytes:
@@ -49,7 +49,14 @@ def digest(body: bytes, key: bytes) -> str:
     A bare hash of a customer number is reversed by trying them all; `key` (at most 64 bytes,
     secret, of the store that keeps the body) prevents that for digests that outlive their body.
     """
-    return blake2b(body, digest_size=DIGEST_BYTES, key=key).hexdigest()
+    hashed: blake2b = _keyed(key).copy()
+    hashed.update(body)
+    return hashed.hexdigest()
+
+
+@cache
+def _keyed(key: bytes) -> blake2b:
+    return blake2b(digest_size=DIGEST_BYTES, key=key)
 
 
 def estimate_tokens(size_bytes: int) -> int:
@@ -57,7 +64,10 @@ def estimate_tokens(size_bytes: int) -> int:
     return math.ceil(size_bytes / BYTES_PER_TOKEN)
 
 
-def _is_utf8(text: str) -> bool:
+def is_utf8(text: str) -> bool:
+    """Say whether a text has UTF-8 bytes: whether no lone surrogate is in it."""
+    if text.isascii():
+        return True
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -118,13 +128,37 @@ _NOT_FINITE = {"nan": "NaN", "inf": "Infinity", "-inf": "-Infinity"}
 _LONGEST_INT = 4_000
 """Digits. Python refuses to write more than 4,300 in the decimal system."""
 
-_encode = json.JSONEncoder(
-    ensure_ascii=False,
-    separators=(",", ":"),
-    sort_keys=True,
-    allow_nan=False,
-    default=_written,
-).encode
+
+def _encoder() -> Callable[[Any], str]:
+    """Return the JSON encoder of the standard library without what it does anew for each value.
+
+    That takes 7,000 of its 14,000 instructions for a small object (measured).
+    """
+    make = json.encoder.c_make_encoder  # type: ignore[attr-defined]
+    if make is None:  # an interpreter without it
+        return json.JSONEncoder(
+            ensure_ascii=False,
+            separators=(",", ":"),
+            sort_keys=True,
+            allow_nan=False,
+            default=_written,
+        ).encode
+    # Its own look for circles stays off: after an error it would take what it saw for one.
+    encode = make(None, _written, quoted, None, ":", ",", True, False, False)
+    return lambda value: "".join(encode(value, 0))
+
+
+quoted: Callable[[str], str] = json.encoder.encode_basestring
+"""Return a text as it stands in JSON."""
+
+NO_JSON = (ValueError, TypeError, RecursionError)
+"""What `raw_text` and `quoted` raise for what JSON has no form for."""
+
+raw_text = _encoder()
+"""Return a JSON value as `canonical_text` does, or raise one of `NO_JSON`; a lone surrogate stays.
+
+A part of a text whose other parts are known: what is put together has to be `is_utf8`.
+"""
 _encode_ascii = json.JSONEncoder(
     separators=(",", ":"), sort_keys=True, allow_nan=False, default=repr
 ).encode

@@ -9,6 +9,8 @@ from typing import Any, Literal, NamedTuple, NotRequired, TypedDict
 from pydantic import BaseModel, ConfigDict, Field, NonNegativeInt, PositiveFloat, PositiveInt
 from pydantic import field_validator as validates
 
+from handoff_console.runtime.canonical import NO_JSON, canonical_text, is_utf8, quoted, raw_text
+
 
 class Status(StrEnum):
     """How a handoff that ran came out. Every status asks for one reaction (`reaction_to`)."""
@@ -167,6 +169,17 @@ class Limits(_Value):
     """Input plus output over all its model calls; reserved in the pool when it starts."""
     deadline_seconds: PositiveFloat = 30.0
 
+    def body(self) -> str:
+        """Return them as canonical JSON.
+
+        Raises:
+            ValueError: The deadline is no number that JSON has.
+        """
+        return (
+            f'{{"deadline_seconds":{raw_text(self.deadline_seconds)},'
+            f'"max_steps":{self.max_steps},"max_tokens":{self.max_tokens}}}'
+        )
+
     def within(self, other: "Limits") -> "Limits":
         """Return these limits, none wider than `other`."""
         return Limits(
@@ -191,6 +204,21 @@ class HandoffRequest(_Value):
     limits: Limits = Limits()
     output_schema: str = "Text"
     """The name of a schema that the flow registers."""
+
+    def body(self) -> str:
+        """Return it as canonical JSON, as it is recorded.
+
+        Put together from its parts, which takes a third of what dumping it takes (measured).
+        """
+        try:
+            text = (
+                f'{{"allowed_tools":{raw_text(self.allowed_tools)},"inputs":{raw_text(self.inputs)}'
+                f',"limits":{self.limits.body()},"output_schema":{quoted(self.output_schema)}'
+                f',"task":{quoted(self.task)}}}'
+            )
+        except NO_JSON:
+            return canonical_text(self.model_dump(mode="json"))
+        return text if is_utf8(text) else canonical_text(self.model_dump(mode="json"))
 
     @validates("task")
     @classmethod
@@ -227,6 +255,18 @@ class HandoffResult(_Value):
     steps_used: NonNegativeInt = 0
     transient: bool = False
     """Only with status `error`: the same request may work if it is tried once more."""
+
+    def body(self) -> str:
+        """Return it as canonical JSON, as it is recorded; put together as a request's body is."""
+        try:
+            text = (
+                f'{{"data":{raw_text(self.data)},"notes":{quoted(self.notes)}'
+                f',"status":"{self.status}","steps_used":{self.steps_used}'
+                f',"transient":{"true" if self.transient else "false"}}}'
+            )
+        except NO_JSON:
+            return canonical_text(self.model_dump(mode="json"))
+        return text if is_utf8(text) else canonical_text(self.model_dump(mode="json"))
 
 
 def reaction_to(result: HandoffResult, *, attempt: int = 1) -> Reaction:

@@ -3,17 +3,19 @@
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, TypeVar
 
 from pydantic import BaseModel
 
 from handoff_console.runtime.agents import HUMAN, Agent, Edge
-from handoff_console.runtime.canonical import canonical, canonical_text
+from handoff_console.runtime.canonical import canonical, canonical_text, digest
 from handoff_console.runtime.checks import mistakes
 from handoff_console.runtime.contract import Limits
 from handoff_console.runtime.errors import FlowError
 from handoff_console.runtime.lint import oddities
 from handoff_console.runtime.redaction import Redaction
+
+_T = TypeVar("_T")
 
 PERSON = Agent(HUMAN, description="A person.")
 
@@ -26,14 +28,25 @@ class Price:
     output_per_million: float
 
 
-class Fixed(NamedTuple):
-    """A part of a flow as it is recorded."""
+class Fixed:
+    """A part of a flow as it is recorded, the same in every session."""
 
-    value: Any
-    body: bytes
-    """Canonical JSON, redacted."""
-    size_bytes: int
-    """Of the value, before redaction."""
+    __slots__ = ("_digests", "body", "size_bytes", "value")
+
+    def __init__(self, value: Any, redaction: Redaction) -> None:
+        self.value = value
+        self.body = canonical(redaction.clean(value))
+        """Canonical JSON, redacted."""
+        self.size_bytes = len(canonical(value))
+        """Of the value, before redaction."""
+        self._digests: dict[bytes, str] = {}
+
+    def digest(self, key: bytes) -> str:
+        """Return the digest of its body under a store's key, made once."""
+        known = self._digests.get(key)
+        if known is None:
+            known = self._digests[key] = digest(self.body, key)
+        return known
 
 
 @dataclass(frozen=True)
@@ -131,25 +144,28 @@ class Flow:
     def schema_json(self, name: str) -> str:
         """Return a registered schema as one line of JSON."""
         make = self.schemas[name].model_json_schema
-        return str(self.fixed(("schema", name), lambda: canonical_text(make())).value)
+        return self.cached(("schema", name), lambda: canonical_text(make()))
 
-    def fixed(self, key: Hashable, make: Callable[[], Any]) -> "Fixed":
+    def cached(self, key: Hashable, make: Callable[[], _T]) -> _T:
         """Return something that is the same in every session of this flow, made once."""
-        known = self._fixed.get(key)
+        known: _T | None = self._cached.get(key)
         if known is None:
-            value = make()
-            body = canonical(self.redaction.clean(value))
-            known = self._fixed[key] = Fixed(value, body, len(canonical(value)))
+            known = self._cached[key] = make()
         return known
 
     @cached_property
-    def _fixed(self) -> dict[Hashable, "Fixed"]:
+    def _cached(self) -> dict[Hashable, Any]:
         return {}
 
-    @cached_property
+    @property
     def snapshot(self) -> bytes:
         """The whole flow as canonical JSON, redacted: what every session that runs it records."""
-        shown = self.redaction.clean(
+        return self.whole.body
+
+    @cached_property
+    def whole(self) -> Fixed:
+        """The whole flow."""
+        return Fixed(
             {
                 "name": self.name,
                 "start": self.start,
@@ -160,9 +176,9 @@ class Flow:
                 **{name: getattr(self, name) for name in _PLAIN},
                 "prices": {name: vars(price) for name, price in self.prices.items()},
                 **({"currency": self.currency} if self.currency else {}),
-            }
+            },
+            self.redaction,
         )
-        return canonical(shown)
 
     def changed(self, **changes: Any) -> "Flow":
         """Return this flow with some fields replaced."""

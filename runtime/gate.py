@@ -113,6 +113,7 @@ class Gate:
         """Return a handoff that is ready to be opened. `place` are fields of `OpenHandoff`."""
         at = scope.path or ""
         return OpenHandoff(
+            id=scope.handoff_id or "",
             scope=scope,
             source=source,
             agent=self._player.edited_agent(at, agent),
@@ -141,7 +142,7 @@ class Gate:
 
     def requested(self, handoff: OpenHandoff, reason: str, **place: Any) -> None:
         """Record that a handoff was asked for. `place` says where in the asking handoff."""
-        request = self._recorder.keep(handoff.request.model_dump(mode="json"))
+        request = self._recorder.keep_text(handoff.request.body())
         handoff.request_digest = request.digest
         self._recorder.emit(
             handoff.scope,

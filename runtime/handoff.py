@@ -17,15 +17,18 @@ from handoff_console.runtime.contract import (
     Message,
     Status,
 )
+from handoff_console.runtime.frozen import quickly_made
 from handoff_console.runtime.models import Model
 from handoff_console.runtime.packet import Packet
 from handoff_console.runtime.recorder import Scope
 
 
-@dataclass(kw_only=True)
+@dataclass(slots=True, kw_only=True)
 class OpenHandoff:
     """A handoff that passed the gate, with what the runtime counts of it."""
 
+    id: str
+    """Within the session."""
     scope: Scope
     source: str
     agent: Agent
@@ -77,13 +80,9 @@ class OpenHandoff:
     gathered: dict[tuple[int, int], dict[str, Any]] = field(default_factory=dict)
     """What tools and workers returned, by step and call: the partial data when it is stopped."""
 
-    @property
-    def id(self) -> str:
-        """Its id within the session."""
-        return self.scope.handoff_id or ""
 
-
-@dataclass(frozen=True, kw_only=True)
+@quickly_made
+@dataclass(frozen=True, slots=True, kw_only=True)
 class End:
     """How a handoff ended: with a result, or by a transfer that was accepted."""
 

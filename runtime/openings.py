@@ -1,5 +1,9 @@
 """Opens and closes handoffs: each exactly once, with its grant, its agent and its record."""
 
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from handoff_console.runtime.agents import Agent
 from handoff_console.runtime.budget import Pool
 from handoff_console.runtime.context import KeptMessage, kept_message, system_message
 from handoff_console.runtime.contract import EndedBy, HandoffResult
@@ -10,10 +14,20 @@ from handoff_console.runtime.events import (
     HandoffClosed,
     HandoffOpened,
 )
-from handoff_console.runtime.flow import Flow
+from handoff_console.runtime.flow import Fixed, Flow
 from handoff_console.runtime.handoff import End, OpenHandoff
 from handoff_console.runtime.offers import offered_tools
 from handoff_console.runtime.recorder import Recorder
+
+
+class Outfit(NamedTuple):
+    """What an agent acts with, as it is recorded each time it is activated."""
+
+    prompt: Fixed
+    """Its instructions alone."""
+    system: Fixed
+    """The message it reads first."""
+    tools: Fixed
 
 
 class Openings:
@@ -58,7 +72,7 @@ class Openings:
                 allowed_tools=handoff.request.allowed_tools,
                 output_schema=handoff.request.output_schema,
                 context_policy=handoff.policy.value,
-                packet=self._recorder.keep(packet.body()).digest if packet else None,
+                packet=self._recorder.keep_text(packet.body()).digest if packet else None,
                 withheld=handoff.withheld,
                 fork_id=handoff.fork_id,
                 continues=handoff.continues,
@@ -75,32 +89,31 @@ class Openings:
     def _activate(self, handoff: OpenHandoff) -> None:
         flow, agent, recorder = self._flow, handoff.agent, self._recorder
         allowed = handoff.request.allowed_tools
-        tools = flow.fixed(
-            ("tools", agent.name, allowed), lambda: offered_tools(flow, agent, allowed)
+        outfit = flow.cached(
+            (agent.name, agent.prompt, allowed), lambda: _outfit(flow, agent, allowed)
         )
-        prompt = flow.fixed(("prompt", agent.prompt), lambda: agent.prompt)
-        system = flow.fixed(("system", agent.name, agent.prompt), lambda: system_message(agent))
+        tools, system = outfit.tools, outfit.system
         handoff.tools, handoff.tools_bytes = tools.value, tools.size_bytes
         recorder.emit(
             handoff.scope,
             AgentActivated(
                 agent=agent.name,
-                prompt=recorder.keep_clean(prompt.body),
+                prompt=recorder.keep_fixed(outfit.prompt),
                 prompt_version=flow.prompt_version,
                 model=handoff.model.name,
-                tools=recorder.keep_clean(tools.body),
+                tools=recorder.keep_fixed(tools),
                 reads_prompt=handoff.model.reads_prompt,
             ),
         )
         handoff.context.append(
-            KeptMessage(system.value, recorder.keep_clean(system.body), system.size_bytes),
-            *(kept_message(recorder, message) for message in handoff.passed_on),
+            KeptMessage(system.value, recorder.keep_fixed(system), system.size_bytes),
+            *[kept_message(recorder, message) for message in handoff.passed_on],
         )
 
     def close(self, handoff: OpenHandoff, end: End, *, replayed: bool = False) -> None:
         """Close a handoff with its result and give back what it did not use."""
         result = end.result
-        kept = self._recorder.keep(result.model_dump(mode="json")).digest if result else None
+        kept = self._recorder.keep_text(result.body()).digest if result else None
         if result:
             self.result, self.result_digest = result, kept
         self._open.pop(handoff.id, None)
@@ -131,3 +144,8 @@ class Openings:
 
     def _figures(self) -> dict[str, int]:
         return {"free": self._pool.free, "open": self._pool.open, "spent": self._pool.spent}
+
+
+def _outfit(flow: Flow, agent: Agent, allowed: Sequence[str]) -> Outfit:
+    parts = (agent.prompt, system_message(agent), offered_tools(flow, agent, allowed))
+    return Outfit._make(Fixed(part, flow.redaction) for part in parts)

@@ -13,13 +13,15 @@ from handoff_console.runtime.contract import HandoffResult, Status
 from handoff_console.runtime.errors import FlowError, choices
 from handoff_console.runtime.events import EventList, EventSink
 from handoff_console.runtime.flow import Flow
+from handoff_console.runtime.frozen import quickly_made
 from handoff_console.runtime.ledger import EffectLedger, MemoryLedger
 from handoff_console.runtime.models import Model, as_model
 from handoff_console.runtime.people import Approval, Decision, Question
 from handoff_console.runtime.process import ProcessIdentity
 
 
-@dataclass(frozen=True)
+@quickly_made
+@dataclass(frozen=True, slots=True)
 class SessionResult:
     """How a request came out, or what it waits for."""
 
@@ -64,7 +66,8 @@ class Origin:
     """What was changed for it."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@quickly_made
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RunOptions:
     """How a session is run; every field has a sound default."""
 
@@ -77,7 +80,7 @@ class RunOptions:
     clock: Clock = field(default_factory=SystemClock)
     session_id: str = ""
     """Defaults to a new one that sorts by time."""
-    origin: Origin = field(default_factory=Origin)
+    origin: Origin = Origin()
     on_stop: Literal["result", "raise"] = "result"
     """`raise` makes a loop or too many transfers an exception, after it has been recorded."""
     ledger: EffectLedger = field(default_factory=MemoryLedger)
@@ -114,9 +117,12 @@ def chosen_models(flow: Flow, options: RunOptions) -> dict[str, Model]:
     for agent in flow.agents:
         named = options.models.get(agent.name) or options.model or agent.model or flow.model
         chosen[agent.name] = as_model(named, flow.name, agent.name)
-    chosen[HUMAN] = as_model(_nobody, flow.name, HUMAN)
+    chosen[HUMAN] = _NOBODY
     return chosen
 
 
 def _nobody(call: Any) -> None:
     """Stand in for the model of the person that every flow may turn to."""
+
+
+_NOBODY = as_model(_nobody, "", HUMAN)

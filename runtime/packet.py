@@ -5,15 +5,17 @@ summary and facts, never the sender's messages. Source: S0 step 1, S3 example 2.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from handoff_console.runtime.canonical import canonical_text
+from handoff_console.runtime.canonical import NO_JSON, canonical_text, is_utf8, quoted, raw_text
 from handoff_console.runtime.contract import Message
+from handoff_console.runtime.frozen import quickly_made
 from handoff_console.runtime.redaction import Redaction
 
 
-@dataclass(frozen=True)
+@quickly_made
+@dataclass(frozen=True, slots=True)
 class Packet:
     """The context that goes along with a transfer."""
 
@@ -40,9 +42,18 @@ class Packet:
             lines.append(f"Claimed by {self.from_agent}, not verified: {_listed(self.claimed)}")
         return lines
 
-    def body(self) -> dict[str, Any]:
-        """Return it as JSON, as it is recorded."""
-        return {**vars(self), "facts": dict(self.facts), "claimed": dict(self.claimed)}
+    def body(self) -> str:
+        """Return it as canonical JSON, as it is recorded; put together as a request's body is."""
+        try:
+            text = (
+                f'{{"claimed":{raw_text(dict(self.claimed))},"facts":{raw_text(dict(self.facts))}'
+                f',"from_agent":{quoted(self.from_agent)},"goal":{quoted(self.goal)}'
+                f',"summary":{quoted(self.summary)},"summary_by":{quoted(self.summary_by)}'
+                f',"to_agent":{quoted(self.to_agent)}}}'
+            )
+        except NO_JSON:
+            return canonical_text(asdict(self))
+        return text if is_utf8(text) else canonical_text(asdict(self))
 
 
 def build_packet(  # noqa: PLR0913 - the parts of a packet, and the rules for what stays behind

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from handoff_console.runtime.flow import Flow
+from handoff_console.runtime.frozen import quickly_made
 from handoff_console.runtime.ledger import EffectLedger
 from handoff_console.runtime.models import Model
 from handoff_console.runtime.people import People
@@ -12,7 +13,8 @@ from handoff_console.runtime.recorder import Recorder
 from handoff_console.runtime.state import SessionState
 
 
-@dataclass(frozen=True, kw_only=True)
+@quickly_made
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SessionParts:
     """What all requests of a session share."""
 

@@ -4,16 +4,14 @@ import dataclasses
 import json
 from collections import defaultdict, deque
 from collections.abc import Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 from handoff_console.runtime.canonical import canonical_text, digest
 from handoff_console.runtime.clock import Clock
 from handoff_console.runtime.events import Event, EventSink, Payload
+from handoff_console.runtime.flow import Fixed
 from handoff_console.runtime.redaction import Redaction
-
-_HARMLESS_LENGTH = 6
-"""`cvv=123` has 7: the names of agents and tools are mostly shorter, and are not searched."""
-
 
 _NEVER_AGAIN = frozenset(
     {"session_suspended", "session_resumed", "first_token_received", "tool_returned_late"}
@@ -47,7 +45,7 @@ class Timeline:
     """Seconds since the session started. While a recording is played, they are as recorded."""
 
     def __init__(self, clock: Clock) -> None:
-        self._clock = clock
+        self._now = clock.elapsed
         self._started = clock.elapsed()
         self._played: float | None = None
 
@@ -55,7 +53,7 @@ class Timeline:
         """Return the seconds since the session started, or where the recording is."""
         if self._played is not None:
             return self._played
-        return self._clock.elapsed() - self._started
+        return self._now() - self._started
 
     def play_to(self, elapsed_seconds: float) -> None:
         """Stand at a recorded moment; never goes back."""
@@ -75,7 +73,7 @@ class Timeline:
     def run_from_here(self) -> None:
         """Go on from the recorded moment at the pace of the clock; a wait in between counts not."""
         if self._played is not None:
-            self._started = self._clock.elapsed() - self._played
+            self._started = self._now() - self._played
             self._played = None
 
 
@@ -118,14 +116,13 @@ class Recorder:
         """
         if self._recorded and self._is_recorded(payload, scope):
             return
-        if payload.free_text:
-            payload = self._redacted(payload)
+        if payload.free_text and (texts := payload.texts()):
+            payload = self._redacted(payload, texts)
         self._seq += 1
-        elapsed = self.timeline.elapsed()
+        elapsed = round(self.timeline.elapsed() * 1e6) / 1e6
         # The time of day follows from the steady clock: nothing jumps when the clock is set.
-        at = round(self._started_at + elapsed, 6)
-        happened = Event(self.session_id, self._seq, at, round(elapsed, 6), *scope, payload)
-        self._sink.append(happened)
+        at = round((self._started_at + elapsed) * 1e6) / 1e6
+        self._sink.append(_event((self.session_id, self._seq, at, elapsed, *scope, payload)))
 
     def keep(self, value: Any) -> Kept:
         """Keep a JSON value as a body; the same value is kept once."""
@@ -139,6 +136,12 @@ class Recorder:
         name = digest(body, self._key)
         self._sink.keep(name, body, self.session_id)
         return Kept(name, len(body))
+
+    def keep_fixed(self, part: Fixed) -> str:
+        """Keep a part of the flow, which is redacted already; return its digest."""
+        name = part.digest(self._key)
+        self._sink.keep(name, part.body, self.session_id)
+        return name
 
     def keep_clean(self, body: bytes) -> str:
         """Keep a body that holds nothing anybody said: digests, or what was redacted before."""
@@ -159,7 +162,7 @@ class Recorder:
 
     def elapsed(self) -> float:
         """Return the seconds since the session started, rounded to microseconds."""
-        return round(self.timeline.elapsed(), 6)
+        return round(self.timeline.elapsed() * 1e6) / 1e6
 
     def go_live(self) -> None:
         """Go on beyond the recording: time runs again, and the time of day is today's."""
@@ -177,13 +180,9 @@ class Recorder:
         # Read back from its JSON: inside a model or a set nothing would be found.
         return canonical_text(self.redaction.clean(json.loads(text)))
 
-    def _redacted(self, payload: Payload) -> Payload:
-        texts = []
-        for name in payload.free_text:
-            value = getattr(payload, name)
-            if value and (type(value) is not str or len(value) > _HARMLESS_LENGTH):
-                texts.append(value if isinstance(value, str) else canonical_text(value))
-        if not texts or not self.redaction.may_hold("\n".join(texts)):
+    def _redacted(self, payload: Payload, texts: list[Any]) -> Payload:
+        text = "\n".join([text if type(text) is str else canonical_text(text) for text in texts])
+        if not self.redaction.may_hold(text):
             return payload
         cleaned = {}
         for name in payload.free_text:
@@ -196,3 +195,7 @@ class Recorder:
 def _place(payload: Payload, path: str | None, attempt: int) -> _Place:
     step, index = getattr(payload, "step", 0), getattr(payload, "index", 0)
     return (payload.kind, path, attempt, step, index)
+
+
+_event = partial(tuple.__new__, Event)
+"""Make an event of its parts in order; `Event(…)` calls this from Python, which costs its half."""

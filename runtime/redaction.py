@@ -10,7 +10,7 @@ of Python more; measured).
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache, cached_property, lru_cache
 from typing import Any
 
 from pydantic_core import SchemaValidator, core_schema
@@ -144,6 +144,7 @@ class Redaction:
         return re.compile(rf"""(?i)(?<![\w-])(?P<name>{words})(?P<end>\\*["']?)\s*[:=]\s*""")
 
 
+@lru_cache(maxsize=4_096)
 def _folded(key: str) -> str:
     return re.sub(r"[-_\s]", "", key.casefold())
 

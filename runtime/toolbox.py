@@ -15,6 +15,7 @@ from handoff_console.runtime.context import KeptMessage, kept_message, tool_mess
 from handoff_console.runtime.contract import Effect, ToolCall
 from handoff_console.runtime.errors import choices
 from handoff_console.runtime.events import ToolCalled, ToolDenied, ToolReturned, ToolReturnedLate
+from handoff_console.runtime.frozen import quickly_made
 from handoff_console.runtime.handoff import OpenHandoff
 from handoff_console.runtime.ledger import EffectLedger
 from handoff_console.runtime.people import People
@@ -35,7 +36,8 @@ class Denial(NamedTuple):
     reason: str
 
 
-@dataclass(frozen=True)
+@quickly_made
+@dataclass(frozen=True, slots=True)
 class _Use:
     """One tool call: who asks, where in the reply, and what with."""
 

@@ -10,13 +10,15 @@ from typing import Any
 
 from handoff_console.runtime.clock import in_virtual_time
 from handoff_console.runtime.errors import ToolError, TransientToolError
+from handoff_console.runtime.frozen import quickly_made
 from handoff_console.runtime.tool import Tool
 
 LATE = object()
 """What `by_deadline` returns when the deadline came first."""
 
 
-@dataclass(frozen=True)
+@quickly_made
+@dataclass(frozen=True, slots=True)
 class ToolOutcome:
     """What a tool came back with."""
 
@@ -98,26 +100,50 @@ async def by_deadline(
     Raises:
         RuntimeError: The work was cancelled, and not by cancelling this.
     """
-    task = asyncio.ensure_future(work)
+    loop = asyncio.get_running_loop()
+    answer: asyncio.Future[Any] = loop.create_future()
+    # `asyncio.wait` does the same for twice the instructions and one more turn of the loop.
+    task = loop.create_task(_hand_over(work, answer, on_late))
+    timer = loop.call_later(max(seconds, 0), _late, loop, answer)
     try:
-        done, _ = await asyncio.wait({task}, timeout=max(seconds, 0))
+        found = await answer
     except asyncio.CancelledError:
         task.cancel()
         raise
-    if done:
-        if task.cancelled():  # from within: nobody who waits here asked for it
-            raise RuntimeError("it was cancelled from within")
-        return task.result()
-    if on_late is None:
+    finally:
+        timer.cancel()
+    if found is LATE and on_late is None:
         task.cancel()
-        task.add_done_callback(_swallow)
+    return found
+
+
+def _late(loop: asyncio.AbstractEventLoop, answer: asyncio.Future[Any]) -> None:
+    # Two turns of the loop later: what comes at the very moment of the deadline still counts.
+    loop.call_soon(loop.call_soon, _settle, answer, LATE, None)
+
+
+async def _hand_over(
+    work: Awaitable[Any], answer: asyncio.Future[Any], on_late: Callable[[Any], None] | None
+) -> None:
+    """Do the work and give what comes of it to who waits for the answer, or else to `on_late`."""
+    try:
+        value = await work
+    except asyncio.CancelledError:
+        if answer.done():
+            raise
+        # From within: nobody who waits asked for it.
+        answer.set_exception(RuntimeError("it was cancelled from within"))
+    except Exception as error:  # noqa: BLE001 - handed over
+        _settle(answer, None, error)
     else:
-        task.add_done_callback(lambda ended: _report(ended, on_late))
-    return LATE
+        if on_late is None or not answer.done():
+            _settle(answer, value, None)
+        elif not answer.cancelled():
+            on_late(value)
 
 
 def _settle(future: asyncio.Future[Any], value: Any, error: BaseException | None) -> None:
-    if future.cancelled():
+    if future.done():
         return
     if error is None:
         future.set_result(value)
@@ -127,25 +153,16 @@ def _settle(future: asyncio.Future[Any], value: Any, error: BaseException | None
         future.set_exception(error)
 
 
-def _swallow(task: asyncio.Future[Any]) -> None:
-    if not task.cancelled():
-        task.exception()
-
-
-def _report(task: asyncio.Future[Any], on_late: Callable[[Any], None]) -> None:
-    if not task.cancelled() and task.exception() is None:
-        on_late(task.result())
-
-
 def _named(error: BaseException) -> str:
     text = str(error)
     return f"{type(error).__name__}: {text}" if text else type(error).__name__
 
 
 async def run_together(works: Sequence[Coroutine[Any, Any, None]]) -> None:
-    """Wait for all; a single one costs no task. Should one raise, the others are cancelled."""
-    if len(works) == 1:
-        await works[0]
+    """Wait for all; one alone costs no task. Should one raise, the others are cancelled."""
+    if len(works) <= 1:
+        for work in works:
+            await work
         return
     try:
         async with asyncio.TaskGroup() as group:

@@ -3,7 +3,7 @@
 Source: S0, step 3.
 """
 
-from collections.abc import Coroutine, Sequence
+from collections.abc import Collection, Coroutine, Sequence
 from typing import Any, NamedTuple, Protocol
 
 from handoff_console.runtime.agents import TEXT
@@ -151,14 +151,11 @@ class Worker:
 
         The same transfer asked for twice is one; different ones are a fork.
         """
-        different = {
-            canonical_text([acts.calls[index]["name"], acts.calls[index]["arguments"]]): index
-            for index in reversed(acts.transfers)
-        }
+        different = _different(acts)
         accepted: list[OpenHandoff] = []
         refused: Refused | None = None
         for number, index in enumerate(acts.transfers):
-            if index not in different.values():
+            if index not in different:
                 if refused:  # the same again: every call is answered
                     self._refuse(acts, index, refused)
                 continue
@@ -239,3 +236,14 @@ class Worker:
             reply.kept, kept_message(self._recorder, {"role": "user", "content": told})
         )
         return None
+
+
+def _different(acts: _Acts) -> Collection[int]:
+    """Return the transfers of a reply, of those that are the same the first."""
+    if len(acts.transfers) <= 1:
+        return acts.transfers
+    first = {
+        canonical_text([acts.calls[index]["name"], acts.calls[index]["arguments"]]): index
+        for index in reversed(acts.transfers)
+    }
+    return first.values()

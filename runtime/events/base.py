@@ -23,7 +23,8 @@ from pydantic_core import PydanticSerializationError, to_json
 
 from handoff_console.runtime.canonical import canonical_text
 from handoff_console.runtime.errors import EventError
-from handoff_console.runtime.events.compiled import fields_writer, initializer
+from handoff_console.runtime.events.compiled import fields_writer, texts_finder
+from handoff_console.runtime.frozen import quickly_made
 
 FREE_TEXT = "free text"
 FreeText = Annotated[str, FREE_TEXT]
@@ -48,6 +49,10 @@ class Payload:
 
     def written(self) -> dict[str, Any]:
         """Return the fields that differ from their default, by name. Made for each kind."""
+        raise NotImplementedError
+
+    def texts(self) -> list[Any]:
+        """Return what may hold a secret: free text that is longer than a name. Made likewise."""
         raise NotImplementedError
 
 
@@ -164,17 +169,18 @@ def event(kind: str, *, version: int = 1) -> Callable[[type[_P]], type[_P]]:
     """
 
     def declare(cls: type[_P]) -> type[_P]:
-        made = dataclasses.dataclass(frozen=True, slots=True, kw_only=True)(cls)
+        made = quickly_made(dataclasses.dataclass(frozen=True, slots=True, kw_only=True)(cls))
         hints = get_type_hints(made, include_extras=True)
         fields = dataclasses.fields(made)  # type: ignore[arg-type]
         made.kind, made.version = kind, version
         made.free_text = tuple(f.name for f in fields if _carries(hints[f.name], FREE_TEXT))
         made.digests = tuple(f.name for f in fields if _carries(hints[f.name], "digest"))
         made.defaults = tuple((f.name, f.default) for f in fields)
-        defaults = dict(made.defaults)
         forms = {name: form for name, hint in hints.items() if (form := _form(hint))}
-        made.__init__ = initializer(made, defaults)  # type: ignore[method-assign]
-        made.written = fields_writer(defaults, forms)  # type: ignore[method-assign, assignment]
+        made.written = fields_writer(  # type: ignore[method-assign, assignment]
+            dict(made.defaults), forms
+        )
+        made.texts = texts_finder(made.free_text)  # type: ignore[method-assign, assignment]
         KINDS[kind] = made
         return made
 

@@ -2,13 +2,13 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any, Protocol
 
 from handoff_console.runtime.agents import Agent
 from handoff_console.runtime.context import unfenced
 from handoff_console.runtime.contract import HandoffRequest, Message, ToolCall, Usage
 from handoff_console.runtime.flow import Flow
+from handoff_console.runtime.frozen import quickly_made
 from handoff_console.runtime.packet import Packet
 
 PROVIDERS = ("anthropic", "openai", "server")
@@ -16,7 +16,8 @@ PROVIDERS = ("anthropic", "openai", "server")
 speaks chat completions."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@quickly_made
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ModelCall:
     """One question to a model: what it may read, and beside it what an offline worker needs.
 
@@ -54,7 +55,7 @@ class ModelCall:
         """The values that came along."""
         return self.request.inputs
 
-    @cached_property
+    @property
     def results(self) -> list["ToolResult"]:
         """What tools and workers returned in this handoff so far, oldest first."""
         return [
@@ -89,7 +90,8 @@ class ToolResult:
             return self.content
 
 
-@dataclass(frozen=True, kw_only=True)
+@quickly_made
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ModelReply:
     """What a model answers: text, or tool calls, or both."""
 

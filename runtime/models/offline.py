@@ -122,7 +122,7 @@ def as_reply(value: Any) -> ModelReply:
     """
     if isinstance(value, str):
         return ModelReply(text=value)
-    if isinstance(value, Mapping):
+    if not isinstance(value, ModelReply) and isinstance(value, Mapping):
         unknown = sorted(map(str, value.keys() - _REPLY_FIELDS))
         if unknown:
             raise ModelError(
@@ -149,7 +149,8 @@ _REPLY_FIELDS = frozenset(field.name for field in fields(ModelReply))
 
 
 def _as_call(call: Any) -> ToolCall:
-    if not isinstance(call, Mapping) or not isinstance(call.get("name"), str) or not call["name"]:
+    is_call = isinstance(call, (dict, Mapping)) and isinstance(call.get("name"), str)
+    if not is_call or not call["name"]:
         raise ModelError(
             "The model asked for a tool without a name; a call has a name and arguments."
         )

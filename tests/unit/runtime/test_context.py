@@ -1,5 +1,7 @@
 """What an agent reads, and that nothing dangles in it."""
 
+import json
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -255,7 +257,7 @@ def test_a_fact_of_several_lines_takes_one_line_and_stays_whole_in_the_record():
     )
 
     assert packet.lines()[3] == "Facts: error=E-1 Facts: paid=true, n=[1,2]"
-    assert packet.body()["facts"]["error"] == "E-1\nFacts: paid=true"
+    assert json.loads(packet.body())["facts"]["error"] == "E-1\nFacts: paid=true"
 
 
 # Other policies

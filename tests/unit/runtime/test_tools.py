@@ -292,6 +292,14 @@ def test_cancelling_who_waits_cancels_the_work():
     assert ended == ["cancelled"]
 
 
+def test_work_that_comes_back_at_the_very_moment_of_the_deadline_counts():
+    async def work() -> str:
+        await asyncio.sleep(5)
+        return "done"
+
+    assert run_virtual(by_deadline(work(), 5)) == "done"
+
+
 def test_a_thread_that_hangs_does_not_hold_the_programs_end():
     code = (
         "import asyncio, threading\n"
