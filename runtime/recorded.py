@@ -26,6 +26,9 @@ from handoff_console.runtime.packet import Packet
 from handoff_console.runtime.surroundings import Surroundings, surroundings
 from handoff_console.runtime.tape import Recording, Tape, hop_of, is_within
 
+_NAMED = 20
+"""Of more handoffs than that, the first and the last are named."""
+
 
 @dataclass(frozen=True)
 class RecordedAgain:
@@ -94,10 +97,10 @@ def find_handoff(recording: Recording, handoff_id: str) -> RecordedAgain:
     """
     mine = [event for event in recording.events if event.handoff_id == handoff_id]
     if not mine:
-        known = sorted({e.handoff_id for e in recording.events if e.handoff_id})
+        known = list(dict.fromkeys(e.handoff_id for e in recording.events if e.handoff_id))
+        shown = f"{known[0]} to {known[-1]}" if len(known) > _NAMED else choices(known, "none")
         raise RequestError(
-            f"The session {recording.session_id!r} has no handoff {handoff_id!r}; it has: "
-            f"{choices(known, 'none')}."
+            f"The session {recording.session_id!r} has no handoff {handoff_id!r}; it has: {shown}."
         )
     found: dict[type, Any] = {}
     for event in mine:

@@ -75,6 +75,7 @@ def load_events(
     last: int | None = None,
     kinds: Collection[str] | None = None,
     handoff_id: str | None = None,
+    or_below: str | None = None,
 ) -> list[Event]:
     """Return events of a session in order, each checked against what its kind requires.
 
@@ -86,6 +87,7 @@ def load_events(
         last: Only so many at the end of what is left.
         kinds: Only events of these kinds.
         handoff_id: Only events of this handoff.
+        or_below: Besides those of `kinds`, all events whose path begins like this.
 
     Raises:
         SessionUnknown: There is no such session. One without events gives an empty list.
@@ -101,11 +103,15 @@ def load_events(
         "handoff": handoff_id,
         "last": last,
         "kinds": json.dumps(sorted(kinds or ())),
+        "below": or_below,
     }
     if handoff_id is not None:
         sql += " and e.handoff_id = :handoff"
     if kinds is not None:
-        sql += " and k.name in (select value from json_each(:kinds))"
+        sql += (
+            " and (k.name in (select value from json_each(:kinds))"
+            " or substr(e.path, 1, length(:below)) = :below)"
+        )
     sql += " order by e.event"
     if last is not None:
         sql = f"select * from ({sql} desc limit :last) order by seq"

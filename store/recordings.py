@@ -8,7 +8,7 @@ from typing import Any
 
 from handoff_console.runtime.canonical import canonical, digest
 from handoff_console.runtime.events import Event, Payload
-from handoff_console.runtime.tape import Recording
+from handoff_console.runtime.tape import Recording, hop_of
 from handoff_console.store import reader
 from handoff_console.store.errors import StoreDamaged
 
@@ -16,7 +16,16 @@ _NODE_FIELDS = {"previous", "messages"}
 """Of a context, the one kind of body that names others."""
 
 
-def recording_of(db: sqlite3.Connection, session_id: str) -> Recording:
+_AROUND = (
+    "session_started", "user_message_received", "agent_activated", "state_set",
+    "handoff_requested", "handoff_opened",
+)  # fmt: skip
+"""Kinds of which a handoff that is run again alone needs all, wherever they happened."""
+
+
+def recording_of(
+    db: sqlite3.Connection, session_id: str, handoff_id: str | None = None
+) -> Recording:
     """Return a session of a store, with digests as this store makes them.
 
     An imported session has digests of the store it came from, with that one's secret key: what is
@@ -25,16 +34,34 @@ def recording_of(db: sqlite3.Connection, session_id: str) -> Recording:
     Args:
         db: The store; it has to stay open as long as the recording is used.
         session_id: The full id.
+        handoff_id: Only what is needed to run this handoff again alone: of a session of a thousand
+            handoffs that is a tenth of the work. One that is not there needs the whole session.
 
     Raises:
         SessionUnknown: There is no such session.
         StoreDamaged: An event cannot be read. A body that is missing raises it when it is needed.
     """
-    events = reader.load_events(db, session_id)
+    below = _path_of(db, session_id, handoff_id) if handoff_id else None
+    kinds = _AROUND if below else None
+    events = reader.load_events(db, session_id, kinds=kinds, or_below=below)
     if not is_imported(db, session_id):
         return Recording(session_id, events, _Bodies(db, session_id))
     keyed = _Rekeyed(_Bodies(db, session_id), reader.digest_key(db))
     return Recording(session_id, keyed.events(events), keyed)
+
+
+def _path_of(db: sqlite3.Connection, session_id: str, handoff_id: str) -> str | None:
+    """Return how the paths begin of a handoff, of what is below it, and of what continues it."""
+    session = reader.session_key(db, session_id)
+    row = db.execute(
+        "select path from events where event > ? << 32 and event < (? + 1) << 32"
+        " and handoff_id = ? limit 1",
+        (session, session, handoff_id),
+    ).fetchone()
+    if row is None or not row[0]:
+        return None
+    base, hop = hop_of(row[0])
+    return f"{base}~" if hop and base != row[0] else str(row[0])
 
 
 def is_imported(db: sqlite3.Connection, session_id: str) -> bool:

@@ -1,16 +1,15 @@
 """Two attempts side by side, and several of them together, as text."""
 
+import sqlite3
 from difflib import SequenceMatcher
 
 from handoff_console.console.cli.terminal import Terminal, fitted
-from handoff_console.console.commands.looking import SessionRecord
-from handoff_console.console.commands.rerunning import Rerun
+from handoff_console.console.commands.rerunning import Rerun, record_of
 from handoff_console.console.viewmodels.attempts import attempt_strip
 from handoff_console.console.viewmodels.comparison import comparison_view, pairs_to_show
 from handoff_console.console.viewmodels.differences import DifferenceView, pair_view
 from handoff_console.console.viewmodels.text import one_line
 from handoff_console.store.analysis.diff import compare
-from handoff_console.store.analysis.findings.record import Record
 from handoff_console.store.analysis.lineage import attempts
 
 PAIRS_SHOWN = 8
@@ -18,10 +17,10 @@ LINES_SHOWN = 6
 """Of each place at which two longer texts differ."""
 
 
-def write_comparison(original: SessionRecord, rerun_id: str, terminal: Terminal) -> None:
-    """Write where a re-run parts from what it repeats, and how the handoffs differ."""
-    left = _record(original)
-    right = _record(SessionRecord(original.db, rerun_id))
+def write_comparison(db: sqlite3.Connection, done: Rerun, terminal: Terminal) -> None:
+    """Write where the first run parts from what it repeats, and how the handoffs differ."""
+    left = record_of(db, done.session_id, done.order)
+    right = record_of(db, done.runs[0].session_id)
     found = compare(left, right)
     view = comparison_view(found, left, right, names=("recorded", "now"))
     terminal.line()
@@ -44,10 +43,11 @@ def write_comparison(original: SessionRecord, rerun_id: str, terminal: Terminal)
     terminal.line()
 
 
-def write_repeats(original: SessionRecord, done: Rerun, terminal: Terminal) -> None:
+def write_repeats(db: sqlite3.Connection, done: Rerun, terminal: Terminal) -> None:
     """Write how often several runs came out how."""
-    records = [_record(SessionRecord(original.db, run.session_id)) for run in done.runs]
-    found = attempts(_record(original), records, done.order.handoff_id)
+    records = [record_of(db, run.session_id) for run in done.runs]
+    original = record_of(db, done.session_id, done.order)
+    found = attempts(original, records, done.order.handoff_id)
     terminal.line()
     for group in attempt_strip(found).repeats:
         terminal.paragraph(group.sentence)
@@ -56,10 +56,6 @@ def write_repeats(original: SessionRecord, done: Rerun, terminal: Terminal) -> N
         )
         terminal.line("  ", " · ".join(filter(None, (group.tokens, group.duration, group.spent))))
     terminal.line()
-
-
-def _record(session: SessionRecord) -> Record:
-    return Record(session.events, session.body)
 
 
 def _write_difference(heading: str, difference: DifferenceView, terminal: Terminal) -> None:

@@ -3,6 +3,7 @@
 import json
 from argparse import Namespace
 from collections.abc import Mapping, Sequence
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,6 @@ from handoff_console.console.cli.tree_text import outcome_text
 from handoff_console.console.commands.errors import CommandError
 from handoff_console.console.commands.estimates import Plan, plan_of, plan_rerun
 from handoff_console.console.commands.flows import model_named
-from handoff_console.console.commands.looking import open_session
 from handoff_console.console.commands.rerun_forms import plan_form, rerun_form
 from handoff_console.console.commands.rerun_inputs import Given, given, prompt_of_version
 from handoff_console.console.commands.rerun_orders import Prepared, RerunOrder
@@ -28,6 +28,7 @@ from handoff_console.console.commands.resuming import Resumption
 from handoff_console.console.viewmodels.text import amount, as_name, block, count, one_line, seconds
 from handoff_console.runtime.edits import Edits
 from handoff_console.runtime.rerun_player import Mode
+from handoff_console.store.db import open_reader
 
 NO = 1
 
@@ -220,11 +221,11 @@ def _write_done(store: Path, done: Rerun, arguments: Namespace, terminal: Termin
     if first.answer and len(done.runs) == 1:
         terminal.line()
         terminal.paragraph(block(first.answer, 4_000), indent="  ")
-    with open_session(store, done.session_id) as original:
+    with closing(open_reader(store)) as db:
         if len(done.runs) > 1:
-            write_repeats(original, done, terminal)
+            write_repeats(db, done, terminal)
         elif done.order.mode is not Mode.VERIFY or not done.same_result:
-            write_comparison(original, first.session_id, terminal)
+            write_comparison(db, done, terminal)
     terminal.line(terminal.styled(next_command(arguments, "show", first.session_id), "dim"))
     for run in done.runs:
         if run.is_waiting:

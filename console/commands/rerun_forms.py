@@ -6,12 +6,10 @@ from pathlib import Path
 from typing import Any
 
 from handoff_console.console.commands.estimates import Plan
-from handoff_console.console.commands.looking import SessionRecord
 from handoff_console.console.commands.rerun_orders import RerunOrder
-from handoff_console.console.commands.rerunning import Ran, Rerun
+from handoff_console.console.commands.rerunning import Ran, Rerun, record_of
 from handoff_console.store.analysis.diff import Comparison, compare
 from handoff_console.store.analysis.differences import ABSENT, Difference
-from handoff_console.store.analysis.findings.record import Record
 from handoff_console.store.analysis.lineage import attempts
 from handoff_console.store.analysis.repeats import Repeats, Spread, repeats
 from handoff_console.store.db import open_reader
@@ -43,8 +41,8 @@ def plan_form(plan: Plan, order: RerunOrder) -> dict[str, Any]:
 def rerun_form(store_path: Path, done: Rerun) -> dict[str, Any]:
     """Return `rerun --json`: what came of it, and how it differs from what was recorded."""
     with closing(open_reader(store_path)) as db:
-        original = _record(SessionRecord(db, done.session_id))
-        runs = [_record(SessionRecord(db, run.session_id)) for run in done.runs]
+        original = record_of(db, done.session_id, done.order)
+        runs = [record_of(db, run.session_id) for run in done.runs]
         made = [one for one in attempts(original, runs, done.order.handoff_id) if one.is_rerun]
         comparison = compare(original, runs[0])
         several = repeats(made) if len(runs) > 1 else None
@@ -61,10 +59,6 @@ def rerun_form(store_path: Path, done: Rerun) -> dict[str, Any]:
         "comparison": _comparison(comparison),
         "repeats": None if several is None else _repeats(several),
     }
-
-
-def _record(session: SessionRecord) -> Record:
-    return Record(session.events, session.body)
 
 
 def _run(run: Ran) -> dict[str, Any]:

@@ -35,7 +35,7 @@ def given(store_path: Path, asked: str, handoff_id: str) -> Given:
         StoreError: The store cannot be opened, or there is no such session.
     """
     with closing(open_reader(store_path)) as db:
-        recording = recording_of(db, reader.resolve_session(db, asked))
+        recording = recording_of(db, reader.resolve_session(db, asked), handoff_id)
         found = find_handoff(recording, handoff_id)
         source = started_of(recording).flow_source
     return Given(found.opened.target, found.request.inputs, source)

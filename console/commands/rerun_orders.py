@@ -10,6 +10,7 @@ from handoff_console.console.commands.waiting import REDACTED
 from handoff_console.runtime import Recording
 from handoff_console.runtime.contract import HandoffRequest
 from handoff_console.runtime.edits import Edits
+from handoff_console.runtime.events import HandoffClosed, HandoffRequested
 from handoff_console.runtime.models import as_model
 from handoff_console.runtime.recorded import RecordedAgain, find_handoff, recorded_result
 from handoff_console.runtime.rerun_player import Mode
@@ -60,7 +61,8 @@ def prepare(db: sqlite3.Connection, session_id: str, order: RerunOrder) -> Prepa
         CommandError: An act is armed that would not run, the graft is none, or a value that was
             left out of the record is not said.
     """
-    recording = recording_of(db, session_id)
+    alone = None if order.mode is Mode.CONTINUE else order.handoff_id
+    recording = recording_of(db, session_id, alone)
     recorded = find_handoff(recording, order.handoff_id)
     flow = flow_for(recording, order.named)
     agent, edits = flow.flow.agent(recorded.opened.target), order.edits
@@ -76,10 +78,12 @@ def prepare(db: sqlite3.Connection, session_id: str, order: RerunOrder) -> Prepa
 
 def recorded_outcome(ready: Prepared) -> str:
     """Return how the handoff that is run again came out when it was recorded."""
-    event = ready.recorded.event
-    result = recorded_result(
-        ready.recording, Tape.of(ready.recording), event.path or "", event.attempt
-    )
+    event, recording = ready.recorded.event, ready.recording
+    ends = [
+        one for one in recording.events if isinstance(one.payload, HandoffRequested | HandoffClosed)
+    ]
+    tape = Tape.of(replace(recording, events=ends))
+    result = recorded_result(recording, tape, event.path or "", event.attempt)
     return result.status.value if result else "waiting"
 
 

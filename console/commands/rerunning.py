@@ -10,7 +10,6 @@ import time
 from collections.abc import Mapping
 from contextlib import closing
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -131,10 +130,7 @@ def read_run(store_path: Path, done: Rerun, run: Ran) -> Ran:
         StoreError: The store cannot be opened.
     """
     with closing(open_reader(store_path)) as db:
-        original, again = (
-            Record(reader.load_events(db, name), partial(reader.body, db))
-            for name in (done.session_id, run.session_id)
-        )
+        original, again = record_of(db, done.session_id, done.order), record_of(db, run.session_id)
         before, *_, now = attempts(original, [again], done.order.handoff_id)
         answer = SessionRecord(db, run.session_id).answer
     replies = [payload for _, payload in again.of(ModelReplied)]
@@ -148,6 +144,17 @@ def read_run(store_path: Path, done: Rerun, run: Ran) -> Ran:
         tokens_used=now.figures.tokens_used,
         is_waiting=now.outcome == State.WAITING.value,
     )
+
+
+def record_of(db: sqlite3.Connection, session_id: str, order: RerunOrder | None = None) -> Record:
+    """Return a session as the analysis takes it; of an original, what a re-run is compared with.
+
+    Raises:
+        SessionUnknown: There is no such session.
+    """
+    is_alone = order is not None and order.mode is not Mode.CONTINUE
+    found = recording_of(db, session_id, order.handoff_id if order and is_alone else None)
+    return Record(found.events, found.body)
 
 
 def resume_rerun(
@@ -204,7 +211,7 @@ def _run(sink: StoreSink, ready: Prepared, order: RerunOrder) -> Ran:
                 mode=order.mode,
                 edits=ready.edits,
                 graft=ready.graft,
-                sink=sink,
+                sink=_WithoutWaits(sink) if order.mode is Mode.VERIFY else sink,
                 session_id=session_id,
                 ledger=StoreLedger(sink.db, ready.flow.flow.redaction),
                 origin=Origin(flow_source=ready.flow.source, metadata=metadata),
@@ -213,10 +220,22 @@ def _run(sink: StoreSink, ready: Prepared, order: RerunOrder) -> Ran:
     except ReplayDiverged:
         sink.commit()
         return _diverged(sink.db, session_id, time.monotonic() - began)
+    sink.commit()
     ran = _ran(result, time.monotonic() - began)
     returned = reader.load_events(sink.db, session_id, kinds={"tool_returned"})
     unanswered = sum(getattr(e.payload, "error", "") == NOT_RECORDED for e in returned)
     return replace(ran, unanswered_calls=unanswered)
+
+
+class _WithoutWaits:
+    """Writes a run in which nothing is waited for, and nothing happens, once at its end."""
+
+    def __init__(self, sink: StoreSink) -> None:
+        self.digest_key = sink.digest_key
+        self.append, self.keep = sink.append, sink.keep
+
+    def commit(self, *, synced: bool = False) -> None:
+        pass
 
 
 def _ran(came: RerunResult, seconds: float) -> Ran:

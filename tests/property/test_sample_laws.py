@@ -47,7 +47,8 @@ def test_every_handoff_verifies_without_asking_anybody(db, recording):
 
     for handoff_id in opened:
         sink = EventList(reader.digest_key(db))
-        came = asyncio.run(rerun(flow, so_far, handoff_id, sink=sink))
+        alone = recording_of(db, recording.session_id, handoff_id)
+        came = asyncio.run(rerun(flow, alone, handoff_id, sink=sink))
         assert came.same_result, handoff_id
         assert (came.live_model_calls, came.live_tool_calls) == (0, 0)
         assert came.first_divergence is None
