@@ -35,6 +35,8 @@ class RerunOrder:
     """Is told what is about to run, before it does."""
     tell: Callable[[int, int], None] | None = None
     """Is told how many of how many runs are done."""
+    begun: Callable[[str], None] | None = None
+    """Is told the id of each run as soon as it is in the store."""
 
 
 @dataclass(frozen=True)

@@ -202,6 +202,7 @@ def _run(sink: StoreSink, ready: Prepared, order: RerunOrder) -> Ran:
     session_id = new_session_id(SystemClock())
     metadata = {GRAFT: ready.graft.session_id} if ready.graft else None
     began = time.monotonic()
+    told = _Telling(sink, session_id, order)
     try:
         result = asyncio.run(
             rerun(
@@ -211,31 +212,46 @@ def _run(sink: StoreSink, ready: Prepared, order: RerunOrder) -> Ran:
                 mode=order.mode,
                 edits=ready.edits,
                 graft=ready.graft,
-                sink=_WithoutWaits(sink) if order.mode is Mode.VERIFY else sink,
+                sink=told,
                 session_id=session_id,
                 ledger=StoreLedger(sink.db, ready.flow.flow.redaction),
                 origin=Origin(flow_source=ready.flow.source, metadata=metadata),
             )
         )
     except ReplayDiverged:
-        sink.commit()
+        told.end()
         return _diverged(sink.db, session_id, time.monotonic() - began)
-    sink.commit()
+    told.end()
     ran = _ran(result, time.monotonic() - began)
     returned = reader.load_events(sink.db, session_id, kinds={"tool_returned"})
     unanswered = sum(getattr(e.payload, "error", "") == NOT_RECORDED for e in returned)
     return replace(ran, unanswered_calls=unanswered)
 
 
-class _WithoutWaits:
-    """Writes a run in which nothing is waited for, and nothing happens, once at its end."""
+class _Telling:
+    """The store's sink for one run; tells when the run is in the store.
 
-    def __init__(self, sink: StoreSink) -> None:
+    A verification waits for nothing and does nothing, so it is written once, at its end.
+    """
+
+    def __init__(self, sink: StoreSink, session_id: str, order: RerunOrder) -> None:
         self.digest_key = sink.digest_key
         self.append, self.keep = sink.append, sink.keep
+        self._sink, self._session_id, self._begun = sink, session_id, order.begun
+        self._is_held = order.mode is Mode.VERIFY
 
     def commit(self, *, synced: bool = False) -> None:
-        pass
+        if self._is_held:
+            return
+        self._sink.commit(synced=synced)
+        if self._begun:
+            self._begun(self._session_id)
+            self._begun = None
+
+    def end(self) -> None:
+        """Write what is left."""
+        self._is_held = False
+        self.commit()
 
 
 def _ran(came: RerunResult, seconds: float) -> Ran:

@@ -67,6 +67,8 @@ class Resumption:
     """Of a re-run: what was changed, from somebody who has it at hand."""
     announce: Announce | None = None
     """Is told what differs from the flow that was recorded."""
+    begun: Callable[[], None] | None = None
+    """Is told when something new is in the record."""
 
 
 def resume_session(store_path: Path, asked: str, how: Resumption | None = None) -> SessionResult:
@@ -103,7 +105,7 @@ def _resumed(sink: StoreSink, session_id: str, how: Resumption) -> SessionResult
     said = inbox_of(sink.db, session_id)
     wait = how.wait_for_answers or _waits_for_answers(recording)
     told: dict[str, Any] = {
-        "sink": _SinkOfMore(sink, session_id),
+        "sink": _SinkOfMore(sink, session_id, how.begun),
         "decisions": said.decisions,
         "answers": said.answers_by_handoff,
         "wait_for_answers": wait,
@@ -210,8 +212,8 @@ class _SinkOfMore:
     leaves the record as it was.
     """
 
-    def __init__(self, sink: StoreSink, session_id: str) -> None:
-        self.digest_key = sink.digest_key
+    def __init__(self, sink: StoreSink, session_id: str, begun: Callable[[], None] | None) -> None:
+        self.digest_key, self._begun = sink.digest_key, begun
         self._sink, self._session_id = sink, session_id
         self._known = kept_digests(sink.db, session_id)
         self._held: Event | None = None
@@ -238,3 +240,5 @@ class _SinkOfMore:
             self._held = None
         if self._held is None:
             self._sink.commit(synced=synced)
+            if self._begun:
+                self._begun()

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from support.command import program
+from support.command import started as running
 from support.mailboxes import MAIL, mailbox, sent
 from support.terminals import typed
 
@@ -351,3 +352,15 @@ def test_an_answer_can_be_given_later_from_elsewhere(handoff, folder):
     assert listed["outcome"] == "waiting"
     assert "  to  eve\n" in waiting.out
     assert sent(folder) == ["eve: Hello"]
+
+
+def test_two_that_resume_at_once_send_once(handoff, folder):
+    session = started(handoff)
+    handoff("approve", session)
+    racers = [running(folder, "resume", session, *FLOW) for _ in range(2)]
+    ended = [racer.communicate(timeout=60) for racer in racers]
+
+    assert sent(folder) == ["bob: Hello"]
+    assert sorted(racer.returncode for racer in racers) == [0, 2]
+    refused = next(err for _, err in ended if err)
+    assert "goes on with session" in refused or "is closed" in refused
