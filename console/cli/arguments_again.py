@@ -117,6 +117,23 @@ def rerun(one: argparse.ArgumentParser) -> None:
     one.add_argument("--json", action="store_true", help="print JSON")
 
 
+def bisect(one: argparse.ArgumentParser) -> None:
+    """Take what `bisect` needs."""
+    for name, what in (("failed", "the attempt that failed"), ("good", "one that went well")):
+        one.add_argument(
+            name, metavar=name.upper(), help=f"{what}: SESSION:HANDOFF; of a re-run its session"
+        )
+    one.add_argument(
+        "--mode", choices=("what-if", "live-reads"), default="what-if", help="(default: what-if)"
+    )
+    one.add_argument(
+        "--repeats", metavar="N", type=count, default=3, help="how often each is tried (default: 3)"
+    )
+    _flow(one)
+    one.add_argument("--plan", action="store_true", help="only say what it would take")
+    one.add_argument("--json", action="store_true", help="print JSON")
+
+
 def _flow(one: argparse.ArgumentParser) -> None:
     one.add_argument(
         "--flow",

@@ -9,7 +9,13 @@ from importlib import metadata
 from typing import Any, NamedTuple, NoReturn
 
 from handoff_console.console.cli.arguments import SESSION_HELP, count, offset, port, session
-from handoff_console.console.cli.arguments_again import answer, approve, rerun, resume
+from handoff_console.console.cli.arguments_again import (
+    answer,
+    approve,
+    bisect,
+    rerun,
+    resume,
+)
 
 STORE_HELP = "the store (default: $HANDOFF_DB, or handoff.db in the current folder)"
 
@@ -232,6 +238,8 @@ VERBS: tuple[Verb, ...] = (
          "resuming:resume", resume),
     Verb("rerun", "Run", "run one handoff again: verify it, change something, continue from it",
          "rerunning:rerun", rerun),
+    Verb("bisect", "Run", "find the change that makes a failed handoff come out well",
+         "bisecting:bisect", bisect),
     Verb("flows", "Run", "list the sample flows, or describe one", "flows:flows", _flows),
     Verb("import", "Keep", "take sessions into the store", "moving:import_sessions", _import),
     Verb("export", "Keep", "write sessions as JSON lines, or a handoff as a test",

@@ -102,6 +102,21 @@ def test_rerun_json_is_as_documented(handoff, folder):
     assert keys(json.loads(handoff(*words, "--plan").out)) == keys(planned)
 
 
+def test_bisect_json_is_as_documented(handoff, folder):
+    handoff("run", "support", "--message", CUT_OFF)
+    (line,) = json.loads(handoff("list", "--json").out)
+    words = ("--limits", "max_steps=20", "--limits", "max_tokens=40000", "--mode", "live-reads")
+    good = json.loads(handoff("rerun", line["session_id"], "h2", *words, "--json").out)
+    (documented,) = json_blocks("bisect")
+
+    done = handoff("bisect", f"{line['session_id']}:h2", good["runs"][0]["session_id"], "--json")
+
+    form = json.loads(done.out)
+    assert keys(form) == keys(documented)
+    for name in ("conclusion", "changes", "passed_with", "passed_without", "reruns"):
+        assert form[name] == documented[name]
+
+
 def test_why_json_is_as_documented(handoff, folder):
     record(folder / "handoff.db", [(FAILED, double_charge())])
     (documented,) = json_blocks("why")

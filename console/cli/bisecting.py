@@ -1,0 +1,80 @@
+"""`bisect`: which change makes a failed handoff come out well."""
+
+from argparse import Namespace
+
+from handoff_console.console.cli.asking import Write
+from handoff_console.console.cli.looking import write_json
+from handoff_console.console.cli.places import store_of
+from handoff_console.console.cli.progress import counted
+from handoff_console.console.cli.resuming import announced
+from handoff_console.console.cli.terminal import Terminal, wrapped
+from handoff_console.console.commands.bisecting import (
+    Bisection,
+    Prepared,
+    cause_form,
+    find_cause,
+    plan_bisection,
+)
+from handoff_console.console.viewmodels.text import amount, count, one_line, pretty
+from handoff_console.runtime.causes import Conclusion
+from handoff_console.runtime.changes import Change
+from handoff_console.runtime.rerun_player import Mode
+
+NO = 1
+
+
+def bisect(arguments: Namespace, terminal: Terminal) -> int:
+    """Carry out `handoff bisect`; 1 when no change was found that flips it."""
+
+    def announce(ready: Prepared) -> None:
+        if ready.flow.changes:
+            announced(terminal)(ready.flow.changes)
+        _write_plan(ready, arguments.repeats, terminal.note, terminal)
+
+    asked = Bisection(
+        failed=arguments.failed,
+        good=arguments.good,
+        mode=Mode(arguments.mode),
+        repeats=arguments.repeats,
+        named=arguments.flow,
+        announce=announce,
+        tell=counted(terminal, "re-run"),
+    )
+    store = store_of(arguments)
+    if arguments.plan:
+        _write_plan(plan_bisection(store, asked), arguments.repeats, terminal.line, terminal)
+        return 0
+    found = find_cause(store, asked)
+    if arguments.json:
+        write_json(cause_form(asked, found), terminal)
+        return int(found.conclusion is not Conclusion.FOUND and NO)
+    terminal.paragraph(one_line(found.sentence, 1_000), style="strong")
+    for change in found.changes:
+        _write_change(change, terminal)
+    for evidence in found.without_one:
+        names = ", ".join(one_line(change.name, 60) for change in evidence.changes)
+        trials = evidence.trials
+        terminal.line(f"  with {names} alone: {trials.passed} of {trials.total} came out well")
+    terminal.line(terminal.styled(f"{count(found.reruns, 're-run')} in all", "dim"))
+    return int(found.conclusion is not Conclusion.FOUND and NO)
+
+
+def _write_plan(ready: Prepared, repeats: int, write: Write, terminal: Terminal) -> None:
+    took = ready.estimate
+    names = ", ".join(one_line(change.name, 60) for change in ready.changes.changes)
+    for line in wrapped(
+        f"{count(took.changes, 'difference')}: {names or 'none'}", terminal.columns
+    ):
+        write(line)
+    write(
+        f"  about {count(took.likely_reruns, 're-run')}, at most {amount(took.most_reruns)} "
+        f"({repeats} of each), about {amount(took.tokens_each)} tokens each"
+    )
+
+
+def _write_change(change: Change, terminal: Terminal) -> None:
+    before, after = (
+        "nothing" if value is None else one_line(pretty(value), 200)
+        for value in (change.before, change.after)
+    )
+    terminal.paragraph(f"{one_line(change.name, 60)}: {before} → {after}", indent="  ")

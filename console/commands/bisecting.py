@@ -1,0 +1,155 @@
+"""Which change flips it: the smallest difference between a failed attempt and a good one."""
+
+import asyncio
+import sqlite3
+from collections.abc import Callable
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from handoff_console.console.commands.errors import CommandError
+from handoff_console.console.commands.recorded_flows import RecordedFlow, flow_for, started_of
+from handoff_console.runtime import EventList
+from handoff_console.runtime.bisecting import bisect
+from handoff_console.runtime.causes import Cause, Estimate, estimate
+from handoff_console.runtime.changes import Attempt, Change, Changes, changes_between
+from handoff_console.runtime.rerun_player import Mode
+from handoff_console.store import reader
+from handoff_console.store.analysis.findings.record import Record
+from handoff_console.store.analysis.nodes import HandoffNode
+from handoff_console.store.analysis.scope import Place, part_of
+from handoff_console.store.db import open_reader
+from handoff_console.store.recordings import recording_of
+
+
+@dataclass(frozen=True, kw_only=True)
+class Bisection:
+    """Two attempts of a handoff, and how the difference between them is looked for."""
+
+    failed: str
+    """`SESSION:HANDOFF`; of a re-run the session is enough. So is the next."""
+    good: str
+    mode: Mode = Mode.WHAT_IF
+    repeats: int = 3
+    named: str = ""
+    """The flow: `path/to/file.py:name`; empty where a sample ran."""
+    announce: "Callable[[Prepared], None] | None" = None
+    """Is told what is about to be tried, before it is."""
+    tell: Callable[[int, int], None] | None = None
+    """Is told how many re-runs of at most how many are done."""
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """What is about to be tried."""
+
+    failed: Attempt
+    good: Attempt
+    flow: RecordedFlow
+    changes: Changes
+    estimate: Estimate
+
+
+def prepare(db: sqlite3.Connection, asked: Bisection) -> Prepared:
+    """Return what a bisection will try, without trying anything.
+
+    Raises:
+        CommandError: An attempt is not named clearly.
+        RequestError: There is no such handoff, or it never began.
+        FlowNotNamed: The session ran a file, and the file is not named.
+    """
+    failed, good = _attempt(db, asked.failed), _attempt(db, asked.good)
+    changes = changes_between(failed, good)
+    took = estimate(changes, _tokens(failed), asked.repeats)
+    return Prepared(failed, good, flow_for(failed.recording, asked.named), changes, took)
+
+
+def plan_bisection(store_path: Path, asked: Bisection) -> Prepared:
+    """Return what a bisection will try; see `prepare`.
+
+    Raises:
+        StoreError: The store cannot be opened.
+    """
+    with closing(open_reader(store_path)) as db:
+        return prepare(db, asked)
+
+
+def find_cause(store_path: Path, asked: Bisection) -> Cause:
+    """Try sets of differences until the smallest one is known that flips the outcome.
+
+    Its re-runs are not recorded: there may be hundreds.
+
+    Raises:
+        CommandError, RequestError: It cannot be tried; see `prepare`. Nothing ran.
+        StoreError: The store cannot be opened.
+    """
+    with closing(open_reader(store_path)) as db:
+        ready = prepare(db, asked)
+        if asked.announce:
+            asked.announce(ready)
+        done = 0
+
+        def watch(_changes: object, _passed: bool) -> None:
+            nonlocal done
+            done += 1
+            if asked.tell:
+                asked.tell(done, ready.estimate.most_reruns)
+
+        key = reader.digest_key(db)
+        return asyncio.run(
+            bisect(
+                ready.flow.flow,
+                ready.failed,
+                ready.good,
+                mode=asked.mode,
+                repeats=asked.repeats,
+                watch=watch,
+                sink=EventList(key),
+            )
+        )
+
+
+def cause_form(asked: Bisection, found: Cause) -> dict[str, Any]:
+    """Return `bisect --json`."""
+    return {
+        "failed": asked.failed,
+        "good": asked.good,
+        "mode": asked.mode.value,
+        "conclusion": found.conclusion.value.replace(" ", "_"),
+        "sentence": found.sentence,
+        "is_sure": found.is_sure,
+        "chance": found.chance,
+        "changes": [_change(change) for change in found.changes],
+        "passed_with": found.with_them.passed,
+        "tried_with": found.with_them.total,
+        "passed_without": found.without.passed,
+        "tried_without": found.without.total,
+        "untried": list(found.untried),
+        "reruns": found.reruns,
+    }
+
+
+def _change(change: Change) -> dict[str, Any]:
+    return {"name": change.name, "failed": change.before, "good": change.after}
+
+
+def _attempt(db: sqlite3.Connection, named: str) -> Attempt:
+    session, _, handoff_id = named.partition(":")
+    session_id = reader.resolve_session(db, session)
+    if not handoff_id:
+        handoff_id = started_of(recording_of(db, session_id)).rerun_handoff
+    if not handoff_id:
+        raise CommandError(
+            f"Session {session_id!r} has several handoffs; say which one, as {session}:h2."
+        )
+    return Attempt(recording_of(db, session_id, handoff_id), handoff_id)
+
+
+def _tokens(attempt: Attempt) -> int:
+    """Return what an attempt took, with what was below it."""
+    record = Record(attempt.recording.events, attempt.recording.body)
+    node: HandoffNode | None = record.tree.by_id.get(attempt.handoff_id)
+    if node is None:
+        return 0
+    return sum(one.tokens_used for one in part_of(record, Place(node.path, node.attempt)))

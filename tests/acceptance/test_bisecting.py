@@ -1,0 +1,73 @@
+"""`handoff bisect`, as a user looks for the change that flips an outcome."""
+
+import json
+
+import pytest
+
+pytestmark = pytest.mark.acceptance
+
+CUT_OFF = "I am customer 5120. Why was I charged twice last month?"
+
+
+@pytest.fixture
+def failed(handoff) -> str:
+    """Run a session in which billing hits its step limit, and return its id."""
+    return str(
+        json.loads(handoff("run", "support", "--message", CUT_OFF, "--json").out)["session_id"]
+    )
+
+
+def again(handoff, session: str, *words: str) -> str:
+    form = json.loads(handoff("rerun", session, "h2", *words, "--mode", "live-reads", "--json").out)
+    return str(form["runs"][0]["session_id"])
+
+
+def test_of_many_changes_the_one_that_matters_is_named(handoff, failed):
+    good = again(
+        handoff, failed, "--limits", "max_steps=20", "--limits", "max_tokens=40000",
+        "--limits", "deadline_seconds=300", "--task", "List every payment of the month.",
+    )  # fmt: skip
+
+    done = handoff("bisect", f"{failed}:h2", good, "--repeats", "1")
+
+    assert done.status == 0
+    assert done.out.startswith("limits.max_steps and limits.max_tokens flip it together")
+    assert "  limits.max_steps: 6 → 20\n" in done.out
+    assert "task" not in done.out
+    assert "4 differences: " in done.err
+    assert "about 5,915 tokens each" in done.err
+
+
+def test_its_reruns_are_not_recorded_and_a_plan_runs_nothing(handoff, failed):
+    good = again(handoff, failed, "--limits", "max_steps=20", "--limits", "max_tokens=40000")
+    planned = handoff("bisect", f"{failed}:h2", good, "--plan")
+    handoff("bisect", f"{failed}:h2", good)
+
+    assert planned.out.startswith("2 differences: limits.max_steps, limits.max_tokens\n")
+    (listed,) = json.loads(handoff("list", "--json").out)
+    assert listed["reruns"] == 1
+
+
+def test_an_attempt_that_differs_in_nothing_is_a_no(handoff, failed):
+    done = handoff("bisect", f"{failed}:h2", f"{failed}:h2")
+
+    assert (done.status, done.out.splitlines()[0]) == (
+        1,
+        "The two attempts differ in nothing that a re-run can change.",
+    )
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["{}", "{}:h2"], "has several handoffs; say which one, as "),
+        (["{}:h9", "{}:h2"], "has no handoff 'h9'; it has: h1, h2, h3."),
+        (["nobody:h2", "{}:h2"], "There is no session 'nobody' in this store"),
+    ],
+)
+def test_what_cannot_be_looked_for_is_one_sentence(handoff, failed, words, sentence):
+    done = handoff("bisect", *(word.replace("{}", failed) for word in words))
+
+    assert (done.status, done.out) == (2, "")
+    assert sentence in done.err
+    assert done.err.count("\n") == 1
