@@ -32,7 +32,7 @@ def is_interactive(terminal: Terminal) -> bool:
 def ask_person(store_path: Path, found: Pending, terminal: Terminal) -> bool:
     """Ask for everything that waits, and say whether anything was said.
 
-    Only `y` is a yes; every other line is a no. The end of input leaves it for later.
+    Only `y` is a yes; every other line is a no. The end of input, or Ctrl-C, leaves it for later.
     """
     anything = False
     for act in found.approvals:
@@ -142,10 +142,13 @@ def _ask_answer(question: PendingQuestion, terminal: Terminal) -> str:
 
 
 def _read(prompt: str, terminal: Terminal) -> str | None:
-    """Return the line that somebody types; None at the end of input."""
+    """Return the line that somebody types; None at the end of input, or for Ctrl-C."""
     terminal.err.write(prompt)
     terminal.err.flush()
-    line = sys.stdin.readline()
+    try:
+        line = sys.stdin.readline()
+    except KeyboardInterrupt:  # nothing runs now: what waits goes on waiting
+        line = ""
     if not line:
         terminal.note("")
         return None
@@ -172,7 +175,11 @@ def _cut(line: str, columns: int) -> list[str]:
     pieces = [""]
     for sign in line:
         if width_of(pieces[-1] + sign) > columns:
-            pieces.append("")
+            # Spaces at the end of a line are not seen: they begin the next one.
+            kept = pieces[-1].rstrip(" ")
+            spaces = pieces[-1][len(kept) :] if kept else ""
+            pieces[-1] = kept or pieces[-1]
+            pieces.append(spaces)
         pieces[-1] += sign
     return pieces
 

@@ -319,8 +319,9 @@ def test_somebody_at_a_terminal_is_asked_and_only_y_is_a_yes(folder, line, went_
     assert sent(folder) == (["bob: Hello"] if went_out else [])
 
 
-def test_who_leaves_at_the_prompt_leaves_it_waiting(handoff, folder):
-    typed(folder, ["run", "mail.py:flow", "--message", "Write to bob."], ["\x04"])
+@pytest.mark.parametrize("key", ["\x04", "\x03"])
+def test_who_leaves_at_the_prompt_leaves_it_waiting(handoff, folder, key):
+    typed(folder, ["run", "mail.py:flow", "--message", "Write to bob."], [key])
     (listed,) = json.loads(handoff("list", "--json").out)
     status, _ = typed(folder, ["resume", listed["session_id"], *FLOW], ["y\n"])
 
@@ -364,3 +365,23 @@ def test_two_that_resume_at_once_send_once(handoff, folder):
     assert sorted(racer.returncode for racer in racers) == [0, 2]
     refused = next(err for _, err in ended if err)
     assert "goes on with session" in refused or "is closed" in refused
+
+
+def test_what_will_be_sent_does_nothing_to_the_terminal_and_hides_nothing(handoff, folder):
+    hostile = "Write to \x1b[2J\x1b]0;x\x07bob\u202e\x00"
+    done = handoff("run", "mail.py:flow", "--message", hostile)
+
+    assert not re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e]", done.out)
+    assert "(it has signs that cannot be shown)" in done.out
+
+
+def test_a_long_text_is_shown_in_full_with_every_space(handoff, folder):
+    text = "word  " * 60
+    (folder / "mail.py").write_text(
+        MAIL.replace('use("mail", to=said[-1]', f'use("mail", text={text!r}, to=said[-1]')
+    )
+    done = handoff("run", "mail.py:flow", "--message", "Write to bob.")
+
+    shown = re.search(r"  text  (.*?)\n  to ", done.out, re.S)[1]
+    assert shown.replace("\n        ", "").rstrip() == text.rstrip()
+    assert max(map(len, done.out.splitlines())) <= 80
