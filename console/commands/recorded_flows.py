@@ -83,8 +83,8 @@ def check_models(recorded: RecordedFlow, recording: Recording, models: Models) -
         if now != was:
             raise CannotGoOn(
                 f"Agent {agent.name!r} of session {recording.session_id!r} asked the model "
-                f"{was!r}, and would ask {now!r} from here on; name it with --model "
-                f"{agent.name}={was}."
+                f"{was!r}, and would ask {now!r} from here on; say which one it had with --model "
+                f"{agent.name}=SPEC."
             )
 
 

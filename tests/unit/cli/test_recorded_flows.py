@@ -1,0 +1,74 @@
+"""Which flow, and which models, a recorded session is gone on with."""
+
+import pytest
+from support.mailboxes import mailbox
+
+from handoff_console.console.commands.errors import CannotGoOn, FlowNotNamed
+from handoff_console.console.commands.flows import Models, load_flow
+from handoff_console.console.commands.recorded_flows import check_models, flow_for
+from handoff_console.console.commands.running import run_once
+from handoff_console.store.db import open_reader
+from handoff_console.store.recordings import recording_of
+
+
+@pytest.fixture
+def recording(tmp_path, monkeypatch):
+    """Return a function that runs a flow once and returns its recording."""
+    monkeypatch.chdir(tmp_path)
+    opened = []
+
+    def recorded(name, message, **changes):
+        loaded = load_flow(name)
+        store = tmp_path / "handoff.db"
+        result = run_once(store, loaded.flow.changed(**changes), message, source=loaded.source)
+        db = open_reader(store)
+        opened.append(db)
+        return recording_of(db, result.session_id)
+
+    yield recorded
+    for db in opened:
+        db.close()
+
+
+def test_a_sample_is_known_by_its_name(recording):
+    found = flow_for(recording("support", "Why was I charged twice last month?"))
+
+    assert (found.source, found.flow.name, found.changes) == ("support", "support", [])
+
+
+def test_the_limits_of_the_recording_hold(recording):
+    found = flow_for(recording("frontdesk", "I need a refund", pool_tokens=12_345, max_handoffs=1))
+
+    assert (found.flow.pool_tokens, found.flow.max_handoffs) == (12_345, 1)
+
+
+def test_a_file_is_not_imported_because_a_record_names_it(recording, tmp_path):
+    mailbox(tmp_path)
+    so_far = recording("mail.py:flow", "note it")
+    (tmp_path / "mail.py").write_text("raise SystemExit('it was imported')")
+
+    with pytest.raises(FlowNotNamed, match=r"ran the flow 'mail' of 'mail\.py:flow'; say --flow"):
+        flow_for(so_far)
+
+
+def test_another_prompt_in_the_file_is_not_used(recording, tmp_path):
+    path = mailbox(tmp_path)
+    so_far = recording("mail.py:flow", "note it")
+    path.write_text(path.read_text().replace("Write letters.", "Write poems."))
+
+    found = flow_for(so_far, "mail.py:flow")
+
+    assert found.flow.agents_by_name["clerk"].prompt == "Write letters."
+
+
+def test_the_same_models_go_on(recording):
+    so_far = recording("frontdesk", "I need a refund")
+    found = flow_for(so_far)
+
+    check_models(found, so_far, Models())
+    with pytest.raises(CannotGoOn) as raised:
+        check_models(found, so_far, Models(by_agent={"billing": "offline:bm25"}))
+    assert str(raised.value) == (
+        f"Agent 'billing' of session {so_far.session_id!r} asked the model 'rules', and would ask "
+        "'offline:bm25' from here on; say which one it had with --model billing=SPEC."
+    )
