@@ -6,11 +6,10 @@ kept is keyed by the session's last event and the store's generation, so nothing
 
 import sqlite3
 import time
-from collections.abc import Iterator, Mapping
-from contextlib import closing, contextmanager
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 import streamlit as st
 
@@ -18,27 +17,32 @@ from handoff_console.console import theme
 from handoff_console.console.components.tree import Outline, outline
 from handoff_console.console.figures.burn_down import burn_down_figure
 from handoff_console.console.memory import undisturbed
-from handoff_console.console.settings import store_path
+from handoff_console.console.reading import Version, reading
+from handoff_console.console.settings import named_store, store_path
 from handoff_console.console.viewmodels.agent_graph import AgentGraph, agent_graph
 from handoff_console.console.viewmodels.burn_down import BurnDown, burn_down
 from handoff_console.console.viewmodels.handoff_card import HandoffCard, handoff_card
 from handoff_console.console.viewmodels.header import SessionHeader, session_header
-from handoff_console.console.viewmodels.inbox import InboxRow, inbox_rows
 from handoff_console.console.viewmodels.seen import ContextView, context_view
 from handoff_console.console.viewmodels.stepper import StepGuide, StepWindow, step_window
 from handoff_console.console.viewmodels.text import one_line
 from handoff_console.console.viewmodels.tree import TreeRow, tree_rows
-from handoff_console.runtime.events import KINDS, Event
-from handoff_console.store import queries as store_queries
+from handoff_console.runtime.events import KINDS, Event, HandoffRequested
 from handoff_console.store import reader
+from handoff_console.store.analysis.answers import session_answer
+from handoff_console.store.analysis.asked_with import asked_with, sender_of
 from handoff_console.store.analysis.bodies import Body
 from handoff_console.store.analysis.budget import Ledger, ledgers
 from handoff_console.store.analysis.findings import Judgement, judgement
 from handoff_console.store.analysis.nodes import HandoffNode
 from handoff_console.store.analysis.tree import handoff_tree
-from handoff_console.store.db import open_reader
+from handoff_console.store.deadlines import is_too_late
 from handoff_console.store.liveness import is_interrupted
-from handoff_console.store.session_filter import SessionFilter
+
+__all__ = [
+    "Record", "Version", "agents", "answer", "burn_down_of", "card", "context", "is_running",
+    "reading", "record", "steps_around", "version",
+]  # fmt: skip
 
 SESSIONS_KEPT = 16
 """Sessions whose record stays in memory, for all readers of this console together."""
@@ -46,6 +50,8 @@ SESSIONS_KEPT = 16
 
 LARGE_EVENTS = 2_000
 """From here on a session weighs enough to be kept out of the garbage collector's way."""
+END_EVENTS = 200
+"""Of a larger session, so many at its end are read with what is said in passing."""
 READ_WHOLE_EVENTS = 20_000
 """Up to here all of a session is read at once; of a larger one, what is said in passing is not."""
 
@@ -62,26 +68,6 @@ _IN_PASSING = frozenset(
 """Most of a large session, needed by neither its tree nor its pool."""
 
 
-class Version(NamedTuple):
-    """A session as it stood at one moment: the key under which everything about it is kept."""
-
-    path: str
-    session_id: str
-    seq: int
-    """Its last event."""
-    generation: int
-    """Of the store: counts deletions and rebuilds."""
-    interrupted: bool = False
-    """It is not closed, and its process is gone."""
-
-
-@contextmanager
-def reading(path: str | None = None) -> Iterator[sqlite3.Connection]:
-    """Open the console's store for one question."""
-    with closing(open_reader(path or store_path())) as db:
-        yield db
-
-
 def version(session_id: str) -> Version | None:
     """Return how far a session is now; None when the store has no such session."""
     with reading() as db:
@@ -89,7 +75,8 @@ def version(session_id: str) -> Version | None:
         if not seq:
             return None
         gone = is_interrupted(db, session_id)
-        return Version(str(store_path()), session_id, seq, reader.generation(db), gone)
+        late = is_too_late(db, session_id, now=time.time())
+        return Version(str(store_path()), session_id, seq, reader.generation(db), gone, late)
 
 
 @dataclass(frozen=True)
@@ -120,12 +107,13 @@ class Record:
     @cached_property
     def outline(self) -> Outline:
         """The same rows as they go to the page."""
-        return outline(self.tree)
+        return outline(self.tree, self.judgement.tree.seq)
 
     @cached_property
     def guide(self) -> StepGuide:
         """Where to jump, and what a line about an event needs to know."""
-        return StepGuide(self.judgement.tree, self.ledgers, self.judgement.findings)
+        judged, is_rerun = self.judgement, self.header.origin == "rerun"
+        return StepGuide(judged.tree, self.ledgers, judged.findings, is_rerun=is_rerun)
 
     @cached_property
     def agent_colors(self) -> Mapping[str, str]:
@@ -147,10 +135,15 @@ def record(asked: Version) -> Record:
     with reading(asked.path) as db, undisturbed(keep=large):
         kinds = None if asked.seq <= READ_WHOLE_EVENTS else KINDS.keys() - _IN_PASSING
         events = reader.load_events(db, asked.session_id, until_seq=asked.seq, kinds=kinds)
-        body = _bodies(db)
-        judged = judgement(events, body, interrupted=asked.interrupted)
+        if kinds is not None:
+            events = _with_all_of_the_end(db, asked, events)
+        body = _bodies(db, _requests(events) if large else ())
+        judged = judgement(events, body, interrupted=asked.interrupted, too_late=asked.too_late)
         books = ledgers(events)
-        found = Record(asked, judged, books, session_header(events, judged, books, body=body))
+        top = session_header(
+            events, judged, books, body=body, is_whole=kinds is None, store=named_store()
+        )
+        found = Record(asked, judged, books, top)
         if large:
             found.prepare()
         return found
@@ -168,15 +161,20 @@ def card(found: Version, handoff_id: str, seq: int | None) -> HandoffCard | None
         if seq is not None and seq < whole.tree.seq:
             then = handoff_tree(own, until_seq=seq).by_id[handoff_id]
             node = replace(then, task=node.task, depth=node.depth, hop=node.hop)
-        return handoff_card(node, own, body=_bodies(db), findings=whole.findings)
+        body, call = _bodies(db), _asked_with(db, found, node, own)
+        currency = record(found).header.about.currency
+        return handoff_card(
+            node, own, body=body, findings=whole.findings, call=call, currency=currency
+        )
 
 
+@st.cache_resource(show_spinner=False, max_entries=SESSIONS_KEPT)
 def answer(found: Version) -> str:
     """Return what the user was told last; empty while there is nothing."""
-    tree = record(found).judgement.tree
-    roots = [node.handoff_id for node in tree.nodes if node.depth == 0]
-    last = card(found, tree.last_of_chain(roots[-1]).handoff_id, None) if roots else None
-    return last.result.answer or last.result.notes if last else ""
+    kinds = {"session_closed", "handoff_closed"}
+    with reading(found.path) as db:
+        events = reader.load_events(db, found.session_id, until_seq=found.seq, kinds=kinds)
+        return session_answer(events, _bodies(db))
 
 
 @st.cache_resource(show_spinner=False, max_entries=8 * SESSIONS_KEPT)
@@ -204,12 +202,16 @@ def agents(found: Version, seq: int | None) -> AgentGraph:
 
 
 @st.cache_resource(show_spinner=False, max_entries=4 * SESSIONS_KEPT)
-def burn_down_of(asked: Version, *, dark: bool) -> dict[str, Any]:
-    """Return the burn-down's figure; nobody may change it."""
+def burn_down_of(asked: Version, *, dark: bool) -> Any:
+    """Return the burn-down as a Plotly figure; nobody may change it."""
+    import plotly.graph_objects
+
     found = record(asked)
-    return burn_down_figure(
+    figure = burn_down_figure(
         found.burn_down, last_seq=asked.seq, colors=found.agent_colors, dark=dark
     )
+    # A plain dict would be checked field by field at every run of the page: 40 ms when it is large.
+    return plotly.graph_objects.Figure(figure)
 
 
 def steps_around(found: Record, seq: int | None) -> StepWindow:
@@ -239,59 +241,43 @@ def _of_handoff(
     )
 
 
-def _bodies(db: sqlite3.Connection) -> Body:
-    return lambda digest: reader.body(db, digest)
-
-
-@dataclass(frozen=True)
-class Facets:
-    """What the sessions of a store can be filtered by."""
-
-    outcomes: Mapping[str, int]
-    """How many sessions have each, the worst first."""
-    flows: tuple[str, ...]
-    findings: tuple[str, ...]
-
-    @property
-    def total(self) -> int:
-        """How many sessions there are."""
-        return sum(self.outcomes.values())
-
-
-def facets() -> Facets:
-    """Return what can be filtered by now."""
-    with reading() as db:
-        newest = reader.newest_event(db)
-        return _facets(str(store_path()), reader.generation(db), newest)
-
-
-@st.cache_data(show_spinner=False, max_entries=4)
-def _facets(
-    path: str,
-    generation: int,  # noqa: ARG001 - a part of the key
-    newest: int,  # noqa: ARG001 - another one
-) -> Facets:
-    with reading(path) as db:
-        counts = store_queries.outcome_count_rows(db)
-        found = store_queries.facet_rows(db)
-    flows, findings = (
-        tuple(value for facet, value, _ in found if facet == wanted and value)
-        for wanted in ("flow", "finding")
+def _asked_with(
+    db: sqlite3.Connection, found: Version, node: HandoffNode, own: Sequence[Event]
+) -> Mapping[str, Any] | None:
+    """Return the call behind a request that was not kept as one, because it was refused."""
+    asked = own[0].payload if own else None
+    sender = sender_of(node)
+    if not isinstance(asked, HandoffRequested) or asked.request or sender is None:
+        return None
+    replies = reader.load_events(
+        db,
+        found.session_id,
+        until_seq=node.first_seq,
+        kinds={"model_replied"},
+        handoff_id=sender,
     )
-    return Facets(dict(counts), flows, findings)
+    return asked_with(asked, replies, _bodies(db))
 
 
-def count_sessions(wanted: SessionFilter) -> int:
-    """Return how many sessions match."""
-    with reading() as db:
-        return store_queries.session_count(db, wanted)
+def _with_all_of_the_end(
+    db: sqlite3.Connection, asked: Version, events: Sequence[Event]
+) -> list[Event]:
+    """Add what was said in passing at the end: it tells what an unfinished session is doing."""
+    end = reader.load_events(db, asked.session_id, until_seq=asked.seq, last=END_EVENTS)
+    return [event for event in events if event.seq < end[0].seq] + end if end else list(events)
 
 
-def sessions(wanted: SessionFilter, limit: int, offset: int) -> tuple[InboxRow, ...]:
-    """Return a page of the sessions that match, failed ones first."""
-    with reading() as db:
-        found = store_queries.session_rows(db, wanted, limit=limit, offset=offset)
-    return inbox_rows(found, now=time.time())
+def _requests(events: Iterable[Event]) -> Iterable[str]:
+    """Yield the bodies of the requests: the tree names the task of each."""
+    for event in events:
+        if isinstance(event.payload, HandoffRequested) and event.payload.request:
+            yield event.payload.request
+
+
+def _bodies(db: sqlite3.Connection, wanted: Iterable[str] = ()) -> Body:
+    """Return a reader of bodies; those that are wanted for certain are read at once."""
+    known = reader.bodies(db, wanted)
+    return lambda digest: known[digest] if digest in known else reader.body(db, digest)
 
 
 def is_running(session_id: str | None) -> bool:

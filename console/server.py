@@ -1,30 +1,37 @@
 """Serving the console on this machine: settings, port, health, and nothing for other hosts."""
 
+import asyncio
 import contextlib
-import importlib
-import inspect
+import json
 import os
+import signal
 import socket
 import sys
 import threading
 import time
 import webbrowser
-from collections.abc import Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode, urlsplit
 
-from handoff_console.console.settings import SERVED_SETTINGS, SETTINGS, STORE_VARIABLE
+from handoff_console.console import warming
+from handoff_console.console.ahead import ReadsAhead
+from handoff_console.console.import_path import keep_behind_others
+from handoff_console.console.page_links import PageLinks
+from handoff_console.console.ports import DEFAULT_PORT, ServerError, free_port, usable_port
+from handoff_console.console.settings import (
+    FLOWS_VARIABLE,
+    SERVED_SETTINGS,
+    SETTINGS,
+    STORE_VARIABLE,
+)
 from handoff_console.runtime.errors import HandoffConsoleError
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
-DEFAULT_PORT = 8501
-PORTS_TRIED = 100
 HEALTH = "/health"
-
-
-class ServerError(HandoffConsoleError):
-    """The console cannot be served as asked."""
+ANSWERS_SECONDS = 30.0
+"""The server starts in a fraction of it, on a busy machine too."""
 
 
 class AddressRefused(ServerError):
@@ -39,23 +46,14 @@ class AddressRefused(ServerError):
         )
 
 
-class PortTaken(ServerError):
-    """Something else listens on the port that was asked for."""
-
-    def __init__(self, port: int) -> None:
-        self.port = port
-        super().__init__(
-            f"Port {port} is taken by another program; any free port from 1 to 65535 will do. "
-            "Choose another one, or leave the port out and the next free one is used."
-        )
-
-
 def serve(
     store_path: Path,
     *,
     address: str = "127.0.0.1",
     port: int | None = None,
     session_id: str | None = None,
+    experiment_id: str | None = None,
+    flows: Sequence[str] = (),
     open_browser: bool = True,
     announce: Callable[[str], None] | None = None,
 ) -> None:
@@ -66,19 +64,41 @@ def serve(
         address: One of `LOOPBACK`.
         port: The port to use; None (or 0) takes the first free one from `DEFAULT_PORT` on.
         session_id: Show this session first; None shows the list.
+        experiment_id: Show this comparison first, where no session is named.
+        flows: The user's own flows, `path/to/file.py:name`, that the screens may load and run.
         open_browser: Open the page in the user's browser.
         announce: Gets the page's address once, when the console is ready.
 
     Raises:
         AddressRefused: The address is not one of this machine's own.
         PortTaken: The port that was asked for is in use, or no port is free.
+        PortForbidden: This program may not have the port that was asked for.
     """
     settings = settings_for(address, port)
-    page = page_url(address, settings["server.port"], session_id)
+    page = page_url(address, settings["server.port"], session_id, experiment_id)
     os.environ[STORE_VARIABLE] = str(store_path.absolute())
+    os.environ[FLOWS_VARIABLE] = json.dumps(list(flows))
     _tell_when_ready(page, announce, open_browser)
-    with contextlib.suppress(KeyboardInterrupt):
+    with _kept_at_hand(store_path), contextlib.suppress(KeyboardInterrupt):
         application().run(config=settings)
+    # All is closed: another Ctrl-C is for nothing but what Python itself still waits for.
+    signal.signal(signal.SIGINT, lambda *_: os._exit(0))
+
+
+@contextlib.contextmanager
+def _kept_at_hand(store_path: Path) -> Iterator[None]:
+    """Keep a connection open that nobody uses.
+
+    Without one, each question after a killed process reads all that it had not yet put in its
+    place: 13 ms of 15 MB, for every answer of every page.
+    """
+    from handoff_console.store.db import open_reader
+    from handoff_console.store.errors import StoreError
+
+    with contextlib.ExitStack() as kept:
+        with contextlib.suppress(StoreError):  # the pages say what is wrong with it
+            kept.enter_context(contextlib.closing(open_reader(store_path)))
+        yield
 
 
 def settings_for(address: str, port: int | None) -> dict[str, Any]:
@@ -87,6 +107,7 @@ def settings_for(address: str, port: int | None) -> dict[str, Any]:
     Raises:
         AddressRefused: The address is not one of this machine's own.
         PortTaken: The port that was asked for is in use, or no port is free.
+        PortForbidden: This program may not have the port that was asked for.
     """
     if address not in LOOPBACK:
         raise AddressRefused(address)
@@ -95,13 +116,16 @@ def settings_for(address: str, port: int | None) -> dict[str, Any]:
         **SERVED_SETTINGS,
         "server.address": address,
         "server.allowedHosts": sorted({*SETTINGS["server.allowedHosts"], address}),
-        "server.port": _checked(address, port) if port else free_port(address),
+        "server.port": usable_port(address, port) if port else free_port(address),
     }
 
 
 def application() -> Any:
     """Return the console as an ASGI application: pages, health, and a guard for the host name."""
-    import streamlit as st
+    with warming.charts_later():
+        import streamlit as st
+    warming.own_components_only()
+    keep_behind_others(Path(__file__).parent)
     from starlette.middleware import Middleware
     from starlette.responses import JSONResponse
     from starlette.routing import Route
@@ -112,9 +136,21 @@ def application() -> Any:
     return st.App(
         Path(__file__).with_name("app.py"),
         on_script_error=_say_known_errors,
+        lifespan=_closes_sessions,
         routes=[Route(HEALTH, health)],
-        middleware=[Middleware(OwnHostOnly)],
+        middleware=[Middleware(OwnHostOnly), Middleware(PageLinks), Middleware(ReadsAhead)],
     )
+
+
+@contextlib.asynccontextmanager
+async def _closes_sessions(_: Any) -> AsyncIterator[None]:
+    """Close, at the end, what was started from the screens: the record says how it ended."""
+    # A second Ctrl-C ends the wait for open pages; it is no error, and none is to be printed.
+    with contextlib.suppress(asyncio.CancelledError):
+        yield
+    working = sys.modules.get("handoff_console.console.commands.working")
+    if working is not None:
+        await asyncio.to_thread(working.stop_all)
 
 
 class OwnHostOnly:
@@ -146,41 +182,17 @@ def is_own_host(host: str) -> bool:
         return False
 
 
-def free_port(address: str) -> int:
-    """Return the first free port from `DEFAULT_PORT` on.
-
-    Raises:
-        PortTaken: None of the first `PORTS_TRIED` is free.
-    """
-    for port in range(DEFAULT_PORT, DEFAULT_PORT + PORTS_TRIED):
-        if _is_free(address, port):
-            return port
-    raise PortTaken(DEFAULT_PORT)
-
-
-def page_url(address: str, port: int, session_id: str | None = None) -> str:
-    """Return the address of the list, or of a session's page."""
+def page_url(
+    address: str, port: int, session_id: str | None = None, experiment_id: str | None = None
+) -> str:
+    """Return the address of the list, or of the page of a session or of an experiment."""
     host = f"[{address}]" if ":" in address else address
-    page = f"/session?{urlencode({'session': session_id})}" if session_id else "/"
+    page = "/"
+    if session_id:
+        page = f"/session?{urlencode({'session': session_id})}"
+    elif experiment_id:
+        page = f"/routing?{urlencode({'experiment': experiment_id})}"
     return f"http://{host}:{port}{page}"
-
-
-def _checked(address: str, port: int) -> int:
-    if not _is_free(address, port):
-        raise PortTaken(port)
-    return port
-
-
-def _is_free(address: str, port: int) -> bool:
-    family = socket.AF_INET6 if ":" in address else socket.AF_INET
-    with socket.socket(family) as probe:
-        if sys.platform != "win32":  # there the option would let two programs share a port
-            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            probe.bind((address, port))
-        except (OSError, OverflowError):
-            return False
-    return True
 
 
 def _host(scope: Mapping[str, Any]) -> str:
@@ -199,12 +211,10 @@ def _say_known_errors(error: Exception) -> bool:
 
 
 def _tell_when_ready(page: str, announce: Callable[[str], None] | None, open_browser: bool) -> None:
-    parts = urlsplit(page)
-    host, port = parts.hostname or LOOPBACK[0], parts.port or DEFAULT_PORT
-
     def wait() -> None:
         for _ in range(600):
-            with contextlib.suppress(OSError), socket.create_connection((host, port), timeout=1):
+            with contextlib.suppress(OSError):
+                socket.create_connection(_host_and_port(page), timeout=1).close()
                 break
             time.sleep(0.05)
         else:
@@ -213,16 +223,21 @@ def _tell_when_ready(page: str, announce: Callable[[str], None] | None, open_bro
             announce(page)
         if open_browser:
             webbrowser.open(page)
-        _load_what_pages_need()
+        _load_what_pages_need(page)
 
     threading.Thread(target=wait, name="console-ready", daemon=True).start()
 
 
-def _load_what_pages_need() -> None:
+def _load_what_pages_need(page: str) -> None:
     """Load, while the browser starts, what the first page would wait for."""
-    for name in ("screens.session_parts", "runs"):
-        importlib.import_module(f"handoff_console.console.{name}")
-    with contextlib.suppress(ImportError):
-        importlib.import_module("streamlit.emojis")
-    # Streamlit asks once whether it runs in a shell; Python then looks up every module's file.
-    inspect.stack()
+    # The server is on its way: whatever is loaded before it answers would only delay it.
+    with contextlib.suppress(OSError), socket.create_connection(_host_and_port(page)) as asked:
+        asked.settimeout(ANSWERS_SECONDS)
+        asked.sendall(b"GET %s HTTP/1.0\r\nHost: localhost\r\n\r\n" % HEALTH.encode())
+        asked.recv(1)
+    warming.load_for(page)
+
+
+def _host_and_port(page: str) -> tuple[str, int]:
+    parts = urlsplit(page)
+    return parts.hostname or LOOPBACK[0], parts.port or DEFAULT_PORT

@@ -1,5 +1,6 @@
 """What the console tells Streamlit, and where it finds its store."""
 
+import json
 import os
 from pathlib import Path
 from typing import Any
@@ -8,6 +9,8 @@ from handoff_console.console import theme
 
 STORE_VARIABLE = "HANDOFF_DB"
 """The environment variable that names the store."""
+FLOWS_VARIABLE = "HANDOFF_FLOWS"
+"""The environment variable that names the user's own flows, as a JSON list."""
 DEFAULT_STORE = "handoff.db"
 """In the current folder, where nothing else was said."""
 
@@ -50,3 +53,21 @@ SERVED_SETTINGS: dict[str, Any] = {
 def store_path() -> Path:
     """Return where the console's store is, whether or not there is a file."""
     return Path(os.environ.get(STORE_VARIABLE) or DEFAULT_STORE).absolute()
+
+
+def named_store() -> str:
+    """Return the store as a command line has to name it; empty where it needs no name.
+
+    That is where the console was started: `handoff.db` of another folder is another store.
+    """
+    path = store_path()
+    return "" if path == Path(DEFAULT_STORE).absolute() else str(path)
+
+
+def named_flows() -> tuple[str, ...]:
+    """Return the flows that the user named when the console was started; their code may be loaded.
+
+    No other code is ever loaded: not because a store names it, and not because an address does.
+    """
+    named = json.loads(os.environ.get(FLOWS_VARIABLE) or "[]")
+    return tuple(str(name) for name in named)

@@ -15,11 +15,17 @@ View = Literal["Tree", "Agents"]
 VIEWS: tuple[View, ...] = get_args(View)
 
 FLOW, PACE, MESSAGE = "live_flow", "live_pace", "live_message"
+NEXT_MESSAGE = "live_next_message"
 """The keys of the live screen's fields."""
+FLOW_IN_ADDRESS = "name"
+"""Not `flow`, which is a filter of the list of sessions: a filter's words belong to its field."""
+_AGENT_IN_ADDRESS = "who"
+_PROMPTS_IN_ADDRESS = "prompts"
 _NONCE = "cursor_nonce"
-_POLLING = "polling"
 _LEAVING = "leaving_for"
-_PROBLEM = "problem"
+_LEAVING_AT = "leaving_at"
+_PROBLEM = "said_problem"  # no panel may have that key: a widget keeps its own there
+_TOLD = "told"
 
 
 def selected_session() -> str | None:
@@ -32,11 +38,20 @@ def selected_handoff() -> str | None:
     return _parameter("handoff")
 
 
-def selected_seq() -> int | None:
-    """Return the event in the address; None, also for what is no event number, is the end."""
-    text = _parameter("seq") or ""
-    number = int(text) if text.isascii() and text.isdigit() and len(text) < 12 else 0
-    return number or None
+def selected_seq(last: int) -> int | None:
+    """Return the event in the address; None, also for what is no event number, is the end.
+
+    Args:
+        last: The session's last event; it stands for any that the session does not have.
+    """
+    number = _number("seq")
+    return min(number, last) if number else None
+
+
+def missing_seq(last: int) -> int | None:
+    """Return the event in the address when it comes after the session's last; None otherwise."""
+    number = _number("seq")
+    return number if number > last else None
 
 
 def selected_tab() -> Tab:
@@ -56,9 +71,8 @@ def select_handoff(handoff_id: str | None) -> None:
 
 def step_to(seq: int | None, handoff_id: str | None) -> None:
     """Put an event, and the handoff it belongs to, into the address; None is the end."""
-    _put({"seq": None if seq is None else str(seq)})
-    if handoff_id:
-        select_handoff(handoff_id)
+    place = {"seq": None if seq is None else str(seq)}
+    _put(place | {"handoff": handoff_id} if handoff_id else place)
 
 
 def jump_to(seq: int | None, handoff_id: str | None) -> None:
@@ -93,8 +107,43 @@ def follow_run(session_id: str) -> None:
 
 
 def chosen_flow() -> str:
-    """Return the sample flow that is chosen on the live screen."""
+    """Return the flow that is chosen on the live screen."""
     return str(st.session_state.get(FLOW, ""))
+
+
+def linked_flow() -> str:
+    """Return the flow in the address; empty when there is none."""
+    return _parameter(FLOW_IN_ADDRESS) or ""
+
+
+def choose_flow(name: str) -> None:
+    """Put a flow into the address; empty takes it, its agent and its prompts, away."""
+    _put({FLOW_IN_ADDRESS: name or None, _AGENT_IN_ADDRESS: None, _PROMPTS_IN_ADDRESS: None})
+
+
+def linked_prompts() -> str:
+    """Return the prompt version in the address; empty for the flow's own prompts."""
+    return _parameter(_PROMPTS_IN_ADDRESS) or ""
+
+
+def choose_prompts(label: str) -> None:
+    """Put a prompt version of the chosen flow into the address; empty takes it away."""
+    _put({_PROMPTS_IN_ADDRESS: label or None})
+
+
+def linked_agent() -> str | None:
+    """Return the agent in the address; None leaves the choice to the page."""
+    return _parameter(_AGENT_IN_ADDRESS)
+
+
+def choose_agent(name: str | None) -> None:
+    """Put an agent of the chosen flow into the address."""
+    _put({_AGENT_IN_ADDRESS: name})
+
+
+def prefer_flow(name: str) -> None:
+    """Choose a flow on the live screen, unless the reader has chosen one already."""
+    st.session_state.setdefault(FLOW, name)
 
 
 def chosen_pace() -> str:
@@ -107,14 +156,9 @@ def typed_message() -> str:
     return str(st.session_state.get(MESSAGE) or "")
 
 
-def is_polling() -> bool:
-    """Say whether the page asks the store again and again."""
-    return bool(st.session_state.get(_POLLING))
-
-
-def poll(on: bool) -> None:
-    """Note that the page asks again and again, or that it stopped to."""
-    st.session_state[_POLLING] = on
+def typed_next_message() -> str:
+    """Return what was typed to be said next in a session; empty when nothing was."""
+    return str(st.session_state.get(NEXT_MESSAGE) or "")
 
 
 def is_dark() -> bool:
@@ -122,9 +166,14 @@ def is_dark() -> bool:
     return st.context.theme.type == "dark"
 
 
-def address_of(session_id: str) -> Mapping[str, str]:
-    """Return the query parameters under which a session's page opens."""
-    return {"session": session_id}
+def address_of(session_id: str, seq: int | None = None) -> Mapping[str, str]:
+    """Return the query parameters under which a session's page opens, perhaps at an event."""
+    return {"session": session_id, **({} if seq is None else {"seq": str(seq)})}
+
+
+def address_of_flow(name: str) -> Mapping[str, str]:
+    """Return the query parameters under which a flow is shown, or ready to be started."""
+    return {FLOW_IN_ADDRESS: name}
 
 
 def link_to(session_id: str) -> str:
@@ -132,15 +181,21 @@ def link_to(session_id: str) -> str:
     return f"session?{urlencode(address_of(session_id))}"
 
 
-def leave_for(session_id: str | None) -> None:
+def leave_for(session_id: str | None, seq: int | None = None) -> None:
     """Note in a callback, which may not leave the page itself, that a session was chosen."""
-    st.session_state[_LEAVING] = session_id
+    st.session_state[_LEAVING], st.session_state[_LEAVING_AT] = session_id, seq
 
 
 def leaving_for() -> str | None:
     """Return the session that was chosen, once."""
     chosen = st.session_state.pop(_LEAVING, None)
     return chosen if isinstance(chosen, str) else None
+
+
+def leaving_at() -> int | None:
+    """Return the event at which the session that was chosen is to open; None is its end."""
+    seq = st.session_state.get(_LEAVING_AT)
+    return seq if isinstance(seq, int) else None
 
 
 def say(problem: str) -> None:
@@ -153,15 +208,41 @@ def said() -> str:
     return str(st.session_state.get(_PROBLEM, ""))
 
 
+def tell(session_id: str, sentence: str) -> None:
+    """Keep what the reader is told about a session that waits; empty takes it away."""
+    st.session_state[_TOLD] = (session_id, sentence)
+
+
+def told_about(session_id: str) -> str:
+    """Return what the reader was told about this session; empty when that is nothing."""
+    about, sentence = st.session_state.get(_TOLD, ("", ""))
+    return str(sentence) if about == session_id else ""
+
+
 def page_of_list() -> int:
     """Return which page of the list is shown, from 1."""
     text = _parameter("page") or ""
     return max(1, int(text)) if text.isascii() and text.isdigit() and len(text) < 9 else 1
 
 
+def unfolded_session() -> str | None:
+    """Return the session whose re-runs stand in the list; None when none do."""
+    return _parameter("reruns")
+
+
+def unfold(session_id: str | None) -> None:
+    """Show the re-runs of a session in the list, or hide them when they are shown."""
+    _put({"reruns": session_id if session_id != unfolded_session() else None})
+
+
 def turn_page(page: int) -> None:
     """Put a page of the list into the address."""
     _put({"page": str(page) if page > 1 else None})
+
+
+def _number(name: str) -> int:
+    text = _parameter(name) or ""
+    return int(text.lstrip("0")[:12] or "0") if text.isascii() and text.isdigit() else 0
 
 
 def _parameter(name: str) -> str | None:
@@ -172,5 +253,7 @@ def _put(values: Mapping[str, str | None]) -> None:
     for name, value in values.items():
         if value is None:
             st.query_params.pop(name, None)
-        elif st.query_params.get(name) != value:
-            st.query_params[name] = value
+    # In one go: each message to the page is a change of its address.
+    new = {k: v for k, v in values.items() if v is not None and st.query_params.get(k) != v}
+    if new:
+        st.query_params.update(new)

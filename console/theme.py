@@ -60,6 +60,7 @@ LOOKS: dict[str, Look] = {
             "#D339F5",
             "Stopped by a limit; what was gathered so far is incomplete.",
         ),
+        Look(State.ASKED_FOR, "○", *_GREY, "Asked for, and not begun yet."),
         Look(State.WAITING, "‖", *_ORANGE, "Waits for a person."),
         Look(State.RUNNING, "…", *_GREY, "Not finished yet."),
         Look(State.INTERRUPTED, "↯", *_RED, "The process that ran it is gone."),
@@ -105,7 +106,11 @@ def palette() -> dict[str, list[str]]:
 def style_sheet(*, dark: bool) -> str:
     """Return what the page's own style sheet adds to Streamlit's theme.
 
-    Streamlit writes white on primary buttons whatever their colour.
+    Streamlit writes white on primary buttons whatever their colour, and cuts a long choice without
+    a sign.
     """
     ink = DARK_BACKGROUND if dark else LIGHT_BACKGROUND
-    return f"<style>[data-testid='stBaseButton-primary'] * {{ color: {ink}; }}</style>"
+    return (
+        f"<style>[data-testid='stBaseButton-primary']:enabled * {{ color: {ink}; }}"
+        "[data-testid='stSelectbox'] input { text-overflow: ellipsis; }</style>"
+    )

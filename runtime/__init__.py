@@ -17,13 +17,14 @@ from handoff_console.runtime.errors import (
     FlowError,
     HandoffConsoleError,
     ModelError,
+    OutcomeUnknown,
     RequestError,
     SessionStopped,
     ToolError,
     TransientModelError,
     TransientToolError,
 )
-from handoff_console.runtime.events import Event, EventList, EventSink
+from handoff_console.runtime.events import Event, EventList, EventSink, Recording
 from handoff_console.runtime.flow import Flow, Price
 from handoff_console.runtime.models import (
     Bm25,
@@ -45,7 +46,6 @@ from handoff_console.runtime.options import Origin, SessionResult
 from handoff_console.runtime.people import Approval, Decision, Question
 from handoff_console.runtime.redaction import Redaction
 from handoff_console.runtime.session import Session, resume, run
-from handoff_console.runtime.tape import Recording
 from handoff_console.runtime.tool import Tool
 
 __all__ = [
@@ -70,6 +70,7 @@ __all__ = [
     "ModelError",
     "ModelReply",
     "Origin",
+    "OutcomeUnknown",
     "Price",
     "Question",
     "Recording",

@@ -1,5 +1,6 @@
 """An agent and the edges from it: what it may do, and whom it may hand off to."""
 
+import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -7,18 +8,21 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from handoff_console.runtime.contract import ContextPolicy, HandoffKind, HandoffRequest, Limits
+from handoff_console.runtime.arguments import names_its_arguments
+from handoff_console.runtime.blame import defined_at
+from handoff_console.runtime.contract import (
+    TEXT,
+    ContextPolicy,
+    HandoffKind,
+    HandoffRequest,
+    Limits,
+)
 from handoff_console.runtime.tool import Tool
-
-TEXT = "Text"
-"""The schema that takes plain text as the answer."""
-
-HUMAN = "human"
-"""The target that stands for a person: the session waits for an answer."""
 
 Ingress = Callable[[HandoffRequest], str | None]
 
 
+@names_its_arguments
 @dataclass(frozen=True)
 class Edge:
     """A permitted handoff. Make one with `Edge.call` or `Edge.transfer`."""
@@ -42,6 +46,14 @@ class Edge:
     return_to: str = ""
     """Transfers only: who takes the user's next turn; empty leaves it with the last one."""
 
+    def __post_init__(self) -> None:
+        """Take the policy and the kind by their words too: `"slice"`; and one name for several."""
+        object.__setattr__(self, "context", ContextPolicy(self.context))
+        object.__setattr__(self, "via", HandoffKind(self.via))
+        for several in ("fields", "allowed_tools"):
+            if isinstance(one := getattr(self, several), str):
+                object.__setattr__(self, several, (one,))
+
     @classmethod
     def call(cls, target: str, description: str = "", **options: Any) -> "Edge":
         """Let an agent ask `target` and wait for its result."""
@@ -58,6 +70,7 @@ class Edge:
         return f"{'delegate' if self.via is HandoffKind.CALL else 'transfer'}_to_{self.target}"
 
 
+@names_its_arguments
 @dataclass(frozen=True)
 class Agent:
     """One agent: a short prompt, the tools it needs, and whom it may hand off to."""
@@ -92,3 +105,38 @@ class Agent:
     def edges_by_tool(self) -> dict[str, Edge]:
         """Its edges, by the special tool that asks for each."""
         return {edge.tool_name: edge for edge in self.edges}
+
+
+def is_function(model: Any) -> bool:
+    """Say whether what stands in a model's place is a function, or can be called like one."""
+    return callable(model) and not hasattr(model, "reply") and not isinstance(model, type)
+
+
+def arguments_of_model(function: Callable[..., Any]) -> int | None:
+    """Return how many arguments a function in a model's place is given.
+
+    One, `(call)`, or two, `(agent, messages)`; None where it takes neither.
+    """
+    try:
+        signature = inspect.signature(function)
+    except (TypeError, ValueError):  # some of C have none
+        return 1
+    needed = [one for one in signature.parameters.values() if one.default is one.empty]
+    takes_any = bool(needed) and needed[0].kind is needed[0].VAR_POSITIONAL
+    for count in (1, 2) if len(needed) <= 1 and not takes_any else (2, 1):
+        try:
+            signature.bind(*[None] * count)
+        except TypeError:
+            continue
+        return count
+    return None
+
+
+def mistake_of_function(function: Callable[..., Any], agent: str) -> str:
+    """Return what to say of a function in a model's place that cannot be called."""
+    name = getattr(function, "__name__", type(function).__name__)
+    return (
+        f"the model of {agent!r} is the function {name!r} ({defined_at(function)}), which cannot "
+        "be called with one argument, `(call)`, nor with two, `(agent, messages)`; change what it "
+        "takes."
+    )

@@ -6,8 +6,9 @@ from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
+from handoff_console.runtime.canonical import as_json
 from handoff_console.runtime.contract import HandoffResult, Status
-from handoff_console.runtime.tool import problems
+from handoff_console.runtime.tool import fitted_json, problems
 
 _FIELDS = {"status", "data", "notes", "steps_used", "transient"}
 _SHOWN = 100
@@ -43,16 +44,6 @@ def read_answer(
     return _typed(fields, schema, steps_used)
 
 
-def answer_text(result: HandoffResult) -> str:
-    """Return a result as the text that a user is shown."""
-    text = (result.data or {}).get("text")
-    if isinstance(text, str) and text:
-        return text
-    if result.notes:
-        return result.notes
-    return json.dumps(result.data, ensure_ascii=False) if result.data else result.status.value
-
-
 def _typed(
     fields: dict[str, Any], schema: type[BaseModel] | None, steps_used: int
 ) -> HandoffResult | str:
@@ -65,9 +56,9 @@ def _typed(
     data = fields.get("data")
     if fields["status"] == Status.OK and schema is not None:
         try:
-            data = schema.model_validate(data).model_dump(mode="json")
-        except ValidationError as error:
-            return f"data does not fit {schema.__name__}: {problems(error)}."
+            data = fitted_json(schema, data)
+        except ValueError as error:
+            return f"data does not fit {schema.__name__}: {error}."
     try:
         return HandoffResult(
             status=fields["status"],
@@ -90,7 +81,7 @@ def _json_object(text: str) -> dict[str, Any] | None:
         value = json.loads(stripped)
     except (ValueError, RecursionError):
         return None
-    return value if isinstance(value, dict) else None
+    return as_json(value) if isinstance(value, dict) else None
 
 
 def _some(names: Sequence[str]) -> str:

@@ -6,11 +6,11 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from handoff_console.runtime.agents import TEXT
-from handoff_console.runtime.contract import HandoffRequest, ToolCall
+from handoff_console.runtime.contract import TEXT, HandoffRequest, ToolCall
 from handoff_console.runtime.errors import RequestError, choices
 from handoff_console.runtime.flow import Flow
 from handoff_console.runtime.frozen import quickly_made
+from handoff_console.runtime.tool import fitted_json
 
 NO_REASON = "(no reason given)"
 _OWN_KEYS = ("reason", "task", "summary", "payload")
@@ -30,11 +30,11 @@ class Asked:
         """Return the payload in the shape the edge wants.
 
         Raises:
-            pydantic.ValidationError: It does not fit.
+            ValueError: It does not fit; the text says where and why.
         """
         if schema is None:
             return self.payload
-        return schema.model_validate(self.payload).model_dump(mode="json")
+        return fitted_json(schema, self.payload)
 
 
 def read_asked(call: ToolCall) -> Asked:
@@ -58,12 +58,23 @@ def read_asked(call: ToolCall) -> Asked:
     )
 
 
-def check_request(flow: Flow, request: HandoffRequest) -> None:
-    """Refuse a typed request that does not fit the flow it is for.
+def check_message(flow: Flow, message: object) -> None:
+    """Refuse what is no message, and a typed request that does not fit the flow it is for.
 
     Raises:
-        RequestError: It allows a tool that the agent does not own, or asks for an unknown schema.
+        RequestError: It is neither a text nor a request, or the request allows a tool that the
+            agent does not own, or asks for an unknown schema.
     """
+    if isinstance(message, HandoffRequest):
+        _check_request(flow, message)
+    elif not isinstance(message, str):
+        raise RequestError(
+            f"The message is of type {type(message).__name__}; it has to be a text or a "
+            "HandoffRequest."
+        )
+
+
+def _check_request(flow: Flow, request: HandoffRequest) -> None:
     agent = flow.agents_by_name[flow.start]
     for name in request.allowed_tools:
         if name not in agent.tools_by_name:

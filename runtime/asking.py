@@ -3,31 +3,35 @@
 Source: S0, step 3.
 """
 
-import json
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from typing import Any, NamedTuple
 from zlib import crc32
 
 from handoff_console.runtime.billing import Bill
 from handoff_console.runtime.budget import Pool
-from handoff_console.runtime.canonical import canonical_text, estimate_tokens
+from handoff_console.runtime.canonical import estimate_tokens
 from handoff_console.runtime.context import KeptMessage, kept_message
-from handoff_console.runtime.contract import Message, Usage
-from handoff_console.runtime.errors import ModelError, ReplayDiverged, TransientModelError
+from handoff_console.runtime.contract import MIN_REPLY_TOKENS, Usage
+from handoff_console.runtime.counting import count
+from handoff_console.runtime.errors import (
+    MISTAKES,
+    FunctionFailed,
+    ModelError,
+    ReplayDiverged,
+    TransientModelError,
+    named,
+)
 from handoff_console.runtime.events import (
     FirstTokenReceived,
     ModelCalled,
     ModelReplied,
 )
 from handoff_console.runtime.flow import Flow
-from handoff_console.runtime.handoff import End, OpenHandoff, failed, stopped
+from handoff_console.runtime.handoff import End, OpenHandoff, failed, message_of, stopped
 from handoff_console.runtime.models import ModelCall, ModelReply, as_reply, terms_of
 from handoff_console.runtime.player import LOST, LostReply, Player, as_played
 from handoff_console.runtime.recorder import Recorder
 from handoff_console.runtime.tools import LATE, by_deadline
-
-MIN_REPLY_TOKENS = 16
-"""A model is not asked when less than this is left for its answer."""
 
 
 class Reply(NamedTuple):
@@ -39,6 +43,8 @@ class Reply(NamedTuple):
 
 class _Waiting:
     """An answer that is waited for; its first token counts once, and only while it is."""
+
+    __slots__ = ("_on_first_token", "over")
 
     def __init__(self, on_first_token: Callable[[], None]) -> None:
         self.over = False
@@ -62,7 +68,7 @@ class Asker:
         """Return the end of a handoff that has used up a limit; None when it may ask once more."""
         limits = handoff.limits
         if handoff.steps >= limits.max_steps:
-            return stopped(handoff, "steps", f"step cap hit: {limits.max_steps} steps")
+            return stopped(handoff, "steps", f"step cap hit: {count(limits.max_steps, 'step')}")
         return self._used_up(handoff)
 
     def _used_up(self, handoff: OpenHandoff) -> End | None:
@@ -75,14 +81,19 @@ class Asker:
         if left - estimate >= MIN_REPLY_TOKENS:
             return None
         if handoff.grant_tokens is None and left < limits.max_tokens - handoff.tokens:
-            return stopped(
-                handoff, "pool", f"pool empty: {max(left, 0)} tokens left, about {estimate} needed"
-            )
+            return stopped(handoff, "pool", f"{self._pool_says(left)}, about {estimate} needed")
         return stopped(
             handoff,
             "tokens",
             f"token cap hit: {max(left, 0)} of {limits.max_tokens} left, about {estimate} needed",
         )
+
+    def _pool_says(self, left: int) -> str:
+        pool = self._pool
+        if left <= 0:
+            return "pool empty: 0 tokens left"
+        whole = "all its " if pool.free == pool.total else ""  # nobody has spent of it
+        return f"pool too small: {whole}{count(left, 'token')} left"
 
     async def ask(self, handoff: OpenHandoff) -> Reply | End:
         """Ask for the next step; a model that fails for good, or is late, ends the handoff.
@@ -104,7 +115,7 @@ class Asker:
                 continue
             except ReplayDiverged:
                 raise
-            except Exception as error:  # noqa: BLE001 - a worker's failure is a value, not a crash
+            except MISTAKES as error:  # a worker's failure is a value, not a crash
                 if end := await self._failed_try(handoff, error, try_number, estimate, started):
                     return end
                 continue
@@ -182,7 +193,7 @@ class Asker:
     def _replied(
         self, handoff: OpenHandoff, reply: ModelReply, estimate: int, started: float
     ) -> KeptMessage:
-        kept = kept_message(self._recorder, _as_message(handoff, reply))
+        kept = kept_message(self._recorder, message_of(handoff, reply))
         usage = reply.usage or Usage(estimate, estimate_tokens(kept.size_bytes), measured=False)
         self._recorder.emit(
             handoff.scope,
@@ -208,28 +219,33 @@ class Asker:
     async def _failed_try(
         self,
         handoff: OpenHandoff,
-        error: Exception,
+        error: BaseException,
         try_number: int,
         estimate: int,
         started: float,
     ) -> End | None:
         """Record a failed try, and wait for the next one; return the end if there is none."""
         transient = isinstance(error, TransientModelError | TimeoutError | ConnectionError)
-        text = str(error) if isinstance(error, ModelError) else f"{type(error).__name__}: {error}"
+        text = (isinstance(error, ModelError) and str(error)) or named(error)
         billed = estimate if isinstance(error, ModelError) and error.billed else 0
-        self._not_replied(handoff, text, started, billed=billed, transient=transient)
+        own = error if isinstance(error, FunctionFailed) else None
+        where = own.raised_at if own else ""
+        self._not_replied(
+            handoff, text, started, billed=billed, transient=transient, raised_at=where
+        )
         pause_seconds = self._pause_seconds(handoff, error, try_number) if transient else None
         if pause_seconds is None:
             tries = f" {try_number} times" if try_number > 1 else ""
             # Where the model itself may be tried again, the handoff is not: 3 tries stay 3.
             again = transient and terms_of(handoff.model).max_tries == 1
-            return failed(handoff, f"the model failed{tries}: {text}", transient=again)
+            who = "its function" if own else "the model"
+            return failed(handoff, f"{who} failed{tries}: {text}", transient=again)
         self._recorder.commit()
         await self._player.pause(pause_seconds)
         return self._used_up(handoff)
 
     def _pause_seconds(
-        self, handoff: OpenHandoff, error: Exception, try_number: int
+        self, handoff: OpenHandoff, error: BaseException, try_number: int
     ) -> float | None:
         """Return how long to wait before the next try; None when none is left or none in time."""
         terms = terms_of(handoff.model)
@@ -251,6 +267,7 @@ class Asker:
         billed: int = 0,
         transient: bool = False,
         late: bool = False,
+        raised_at: str = "",
     ) -> None:
         """Record a call without a reply. `billed` is what its input may cost, in tokens."""
         self._recorder.emit(
@@ -263,6 +280,7 @@ class Asker:
                 error=error,
                 transient=transient,
                 late=late,
+                raised_at=raised_at,
                 replayed=handoff.step_played,
             ),
         )
@@ -276,30 +294,7 @@ class Asker:
         return estimate_tokens(handoff.context.size_bytes + handoff.tools_bytes)
 
 
-def _as_message(handoff: OpenHandoff, reply: ModelReply) -> Message:
-    message: Message = {"role": "assistant", "content": reply.text}
-    if reply.tool_calls:
-        ids = [call["id"] for call in reply.tool_calls]
-        keep = all(ids) and len(set(ids)) == len(ids) and not _are_taken(handoff, ids)
-        message["tool_calls"] = [
-            {
-                **call,
-                "id": call["id"] if keep else f"{handoff.id}.{handoff.steps}.{index}",
-                # As they are recorded: a session that is resumed reads them in the same order.
-                "arguments": json.loads(canonical_text(call["arguments"])),
-            }
-            for index, call in enumerate(reply.tool_calls)
-        ]
-    return message
-
-
-def _are_taken(handoff: OpenHandoff, ids: Collection[str]) -> bool:
-    # A model that counts its calls anew in each step would make two calls one.
-    said = (message.get("tool_calls", ()) for message in handoff.context.messages)
-    return any(call["id"] in ids for calls in said for call in calls)
-
-
 def _late(handoff: OpenHandoff) -> End:
     return stopped(
-        handoff, "deadline", f"deadline hit: {handoff.limits.deadline_seconds:g} seconds"
+        handoff, "deadline", f"deadline hit: {count(handoff.limits.deadline_seconds, 'second')}"
     )

@@ -2,13 +2,13 @@
 
 import platform
 
-from handoff_console.runtime.canonical import digest
 from handoff_console.runtime.contract import HandoffRequest
 from handoff_console.runtime.events import SessionResumed, SessionStarted, UserMessageReceived
 from handoff_console.runtime.options import Origin
 from handoff_console.runtime.parts import SessionParts
 from handoff_console.runtime.process import this_process
 from handoff_console.runtime.recorder import Scope
+from handoff_console.runtime.tracing import trace_id
 
 PREVIEW_CHARACTERS = 200
 PYTHON_VERSION = platform.python_version()
@@ -66,7 +66,7 @@ def received(
         message=recorder.keep({"role": "user", "content": text}).digest,
         preview=beginning[:PREVIEW_CHARACTERS],
         typed=isinstance(message, HandoffRequest),
-        trace_id=digest(str(scope.request_id).encode(), b""),
+        trace_id=trace_id(str(scope.request_id)),
         pool_tokens=pool_tokens,
         finish_floor_tokens=flow.finish_floor_tokens,
         max_handoffs=flow.max_handoffs,

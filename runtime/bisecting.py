@@ -17,14 +17,16 @@ from handoff_console.runtime.events import (
     HandoffClosed,
     HandoffRequested,
     Payload,
+    Recording,
     ToolCalled,
     ToolReturned,
+    is_within,
 )
 from handoff_console.runtime.flow import Flow
 from handoff_console.runtime.recorded import find_handoff, recorded_result
 from handoff_console.runtime.rerun import RerunResult, rerun
 from handoff_console.runtime.rerun_player import Mode
-from handoff_console.runtime.tape import Recording, Tape, is_within
+from handoff_console.runtime.taping import read_tape
 
 Passes = Callable[[RerunResult], bool]
 """Says of a re-run whether it came out well."""
@@ -102,7 +104,7 @@ def _as_good(failed: Attempt, good: Attempt) -> Passes:
 def _result(attempt: Attempt) -> HandoffResult | None:
     event = find_handoff(*attempt).event
     recording = attempt.recording
-    return recorded_result(recording, Tape.of(recording), event.path or "", event.attempt)
+    return recorded_result(recording, read_tape(recording), event.path or "", event.attempt)
 
 
 LATER_STEPS = 1_000_000

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from handoff_console.runtime.errors import BudgetError
 
 
-@dataclass
+@dataclass(slots=True)
 class _Grant:
     parent: str | None
     tokens: int
@@ -45,6 +45,10 @@ class Pool:
         """Return what a handoff may still spend: the rest of its grant; for the root, all free."""
         grant = self._grants.get(handoff_id)
         return self.free if grant is None else grant.rest
+
+    def holds(self, handoff_id: str | None) -> bool:
+        """Say whether a handoff holds a grant now; the root never does."""
+        return handoff_id in self._grants
 
     def available(self, parent: str | None, *, keep_floor: bool, returning: str = "") -> int:
         """Return how much could be reserved under `parent`.

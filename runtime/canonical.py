@@ -18,7 +18,9 @@ BYTES_PER_TOKEN = 4
 """What an estimate takes a token to be. Estimates are recorded, never compared with usage."""
 
 _DEEPEST = 100
-"""How deep a value may nest that JSON cannot hold as it is; what lies deeper is left out."""
+"""How deep a value may nest; what lies deeper is left out. Python itself goes 1,000 calls deep."""
+
+_BREAKS = {"\x85": "\\u0085", "\u2028": "\\u2028", "\u2029": "\\u2029"}
 
 _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 
@@ -35,7 +37,49 @@ def canonical_text(value: Any) -> str:
         text = raw_text(value)
     except NO_JSON:  # NaN, keys that are no strings, circles, …
         text = raw_text(_plain(value, ()))
+    if text.count("[") + text.count("{") > _DEEPEST and _is_deep(value):
+        text = raw_text(_plain(value, ()))
     return text if is_utf8(text) else _encode_ascii(json.loads(text))
+
+
+def as_json(value: Any) -> Any:
+    """Return a value as who reads its `canonical_text` finds it, nested no more than 100 deep.
+
+    What comes from outside passes here first, so that nothing that walks through it later meets a
+    circle, an object of somebody else, or no end. Lists and objects are copied: whoever made them
+    may go on changing them.
+    """
+    try:
+        return _copy(value, _DEEPEST)
+    except _NotPlain:
+        return json.loads(canonical_text(value))
+
+
+class _NotPlain(Exception):
+    """A value is no JSON as it stands."""
+
+
+def _copy(value: Any, deepest: int) -> Any:
+    kind = type(value)
+    if kind is str or kind is bool or value is None:
+        return value
+    if kind is int and -_LARGEST < value < _LARGEST:
+        return value
+    if kind is float and math.isfinite(value):
+        return value
+    if deepest > 0 and kind is list:
+        return [_copy(item, deepest - 1) for item in value]
+    if deepest > 0 and kind is dict and all(type(key) is str for key in value):
+        return {key: _copy(item, deepest - 1) for key, item in value.items()}
+    raise _NotPlain
+
+
+def one_line_text(value: Any) -> str:
+    """Return `canonical_text` with the ends of lines escaped that JSON leaves as they are."""
+    text = canonical_text(value)
+    for end, escaped in _BREAKS.items():
+        text = text.replace(end, escaped)
+    return text
 
 
 def canonical(value: Any) -> bytes:
@@ -108,10 +152,25 @@ def _plain(value: Any, around: tuple[int, ...]) -> Any:
         return _named(value)
 
 
+def _is_deep(value: Any) -> bool:
+    """Say whether lists and objects nest deeper than what is made of JSON later can take."""
+    layer: list[Any] = [value]
+    for _ in range(_DEEPEST + 1):
+        inner = [
+            list(one.values()) if isinstance(one, dict) else one
+            for one in layer
+            if isinstance(one, dict | list | tuple)
+        ]
+        layer = [item for one in inner for item in one]
+        if not layer:
+            return False
+    return True
+
+
 def _plain_scalar(value: Any) -> Any:
     if isinstance(value, float) and not math.isfinite(value):
         return _NOT_FINITE[str(float(value))]
-    if isinstance(value, int) and abs(value) >= 10**_LONGEST_INT:
+    if isinstance(value, int) and abs(value) >= _LARGEST:
         return hex(value)
     if isinstance(value, bytes | bytearray):
         return value.decode(errors="backslashreplace")
@@ -127,6 +186,7 @@ _Scalar = str | int | float | bytes | bytearray
 _NOT_FINITE = {"nan": "NaN", "inf": "Infinity", "-inf": "-Infinity"}
 _LONGEST_INT = 4_000
 """Digits. Python refuses to write more than 4,300 in the decimal system."""
+_LARGEST = 10**_LONGEST_INT
 
 
 def _encoder() -> Callable[[Any], str]:

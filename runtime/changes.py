@@ -7,14 +7,14 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any, NamedTuple
 
-from handoff_console.runtime.context import tool_value
-from handoff_console.runtime.contract import Limits
+from handoff_console.runtime.contract import Limits, Packet, tool_value
 from handoff_console.runtime.edits import Edits
 from handoff_console.runtime.errors import HandoffConsoleError
-from handoff_console.runtime.events import AgentActivated
+from handoff_console.runtime.events import AgentActivated, Recording
 from handoff_console.runtime.models import as_model
 from handoff_console.runtime.recorded import RecordedAgain, find_handoff
-from handoff_console.runtime.tape import RecordedResult, Recording, Tape
+from handoff_console.runtime.tape import RecordedResult, Tape
+from handoff_console.runtime.taping import read_tape
 
 _PIECE = re.compile(r"\s*[^.!?\n]*(?:[.!?]+|\n|$)")
 """A sentence or a line of a prompt, with the white space before it."""
@@ -76,7 +76,11 @@ def changes_between(failed: Attempt, good: Attempt) -> Changes:
     mine, theirs = find_handoff(*failed), find_handoff(*good)
     here, there = _activated(failed), _activated(good)
     found = [*_request(mine, theirs), *_facts(mine, theirs)]
-    untried = list(_other_packet(mine, theirs))
+    untried = []
+    if mine.packet and theirs.packet:
+        found += _packet(mine, theirs)
+    elif mine.packet or theirs.packet:
+        untried.append("packet")
     if here and there:
         before, after = failed.recording.body(here.prompt), good.recording.body(there.prompt)
         found += prompt_changes(str(before), str(after))
@@ -85,7 +89,7 @@ def changes_between(failed: Attempt, good: Attempt) -> Changes:
                 found.append(Change("model", here.model, there.model, Edits(model=there.model)))
             else:
                 untried.append("model")
-    tapes = Tape.of(failed.recording), Tape.of(good.recording)
+    tapes = read_tape(failed.recording), read_tape(good.recording)
     found += _tool_results(tapes[0], mine, tapes[1], theirs)
     return Changes(tuple(found), tuple(untried))
 
@@ -138,9 +142,10 @@ def _facts(mine: RecordedAgain, theirs: RecordedAgain) -> Iterator[Change]:
     """Yield what differs in the packets' facts alone; what is an input too is changed with that."""
     if mine.packet is None or theirs.packet is None:
         return
-    asked = mine.request.inputs.keys() | theirs.request.inputs.keys()
+    elsewhere = mine.request.inputs.keys() | theirs.request.inputs.keys()
+    elsewhere |= mine.packet.claimed.keys() | theirs.packet.claimed.keys()
     for change in _inputs("facts", mine.packet.facts, theirs.packet.facts):
-        if change.name.partition(".")[2] not in asked:
+        if change.name.partition(".")[2] not in elsewhere:
             yield change
 
 
@@ -153,13 +158,32 @@ def _inputs(kind: str, before: Mapping[str, Any], after: Mapping[str, Any]) -> I
             yield Change(name, before.get(key), after[key], Edits(inputs={key: after[key]}))
 
 
-def _other_packet(mine: RecordedAgain, theirs: RecordedAgain) -> Iterator[str]:
-    if (mine.packet is None) != (theirs.packet is None):
-        yield "packet"
-    elif mine.packet is not None and theirs.packet is not None:
-        for name in ("goal", "summary", "claimed"):
-            if getattr(mine.packet, name, None) != getattr(theirs.packet, name, None):
-                yield f"packet.{name}"
+def _packet(mine: RecordedAgain, theirs: RecordedAgain) -> Iterator[Change]:
+    """Yield what differs in the packets beside their facts."""
+    before, after = mine.packet, theirs.packet
+    assert before is not None
+    assert after is not None
+    for name in ("goal", "summary"):
+        old, new = getattr(before, name), getattr(after, name)
+        if old != new:
+            yield Change(f"packet.{name}", old, new, Edits(**{name: new}))
+    for key in sorted(before.claimed.keys() | after.claimed.keys()):
+        if mine.request.inputs.get(key) == theirs.request.inputs.get(key):
+            yield from _claim(key, before, after)
+
+
+def _claim(key: str, before: Packet, after: Packet) -> Iterator[Change]:
+    """Yield what is claimed otherwise; what is another input is changed with that."""
+    name, old = f"packet.claimed.{key}", before.claimed.get(key)
+    if key in after.claimed:
+        new = after.claimed[key]
+        if key not in before.claimed or old != new:
+            yield Change(name, old, new, Edits(claimed={key: new}))
+    elif key in after.facts:  # confirmed there
+        edits = Edits(without_inputs=(key,), inputs={key: after.facts[key]})
+        yield Change(name, old, None, edits)
+    else:
+        yield Change(name, old, None, Edits(without_inputs=(key,)))
 
 
 def _activated(attempt: Attempt) -> AgentActivated | None:

@@ -3,22 +3,21 @@
 Source: S0 step 1, S2 "Context and State Management During the Handoff", S3 mistakes 2 and 3.
 """
 
-import json
-import re
 from collections.abc import Collection, Sequence
 from typing import Any, NamedTuple
 
-from handoff_console.runtime.agents import TEXT, Agent
+from handoff_console.runtime.agents import Agent
 from handoff_console.runtime.canonical import (
     NO_JSON,
     canonical_text,
     is_utf8,
+    one_line_text,
     quoted,
     raw_text,
 )
-from handoff_console.runtime.contract import HandoffRequest, Message, ToolCall
+from handoff_console.runtime.contract import TEXT, HandoffRequest, Message, Packet, ToolCall, fenced
+from handoff_console.runtime.counting import count
 from handoff_console.runtime.flow import Flow
-from handoff_console.runtime.packet import Packet
 from handoff_console.runtime.recorder import Recorder
 
 ANSWER_RULES = (
@@ -31,49 +30,35 @@ UNTRUSTED = (
 )
 RECENT_MESSAGES = 4
 """How many messages of a conversation count as its most recent turns."""
-_MARK = re.compile(r"<(?=/?data\b)", re.IGNORECASE)
-_ESCAPED = re.compile(r"&lt;(?=/?data\b)", re.IGNORECASE)
-_FENCED = re.compile(r"\A<data from=[^>]*>\n(.*)\n</data>\Z", re.DOTALL)
-
-
-def fenced(source: str, text: str) -> str:
-    """Return what a tool or an agent said as data; marks of the fence in it are escaped."""
-    name = re.sub(r"[^\w.:@-]", "_", source)
-    return f'<data from="{name}">\n{_MARK.sub("&lt;", text)}\n</data>'
-
-
-def unfenced(text: str) -> str:
-    """Return what was fenced; any other text as it is."""
-    found = _FENCED.match(text)
-    return _ESCAPED.sub("<", found[1]) if found else text
 
 
 def system_message(agent: Agent) -> Message:
     """Return an agent's own instructions, the only ones it ever reads."""
     reads_data = bool(agent.tools or agent.edges)
-    return {
-        "role": "system",
-        "content": f"{agent.prompt}\n\n{UNTRUSTED}" if reads_data else agent.prompt,
-    }
+    parts = (agent.prompt, UNTRUSTED if reads_data else "")
+    return {"role": "system", "content": "\n\n".join(filter(None, parts))}
 
 
 def request_message(flow: Flow, request: HandoffRequest, packet: Packet | None = None) -> Message:
     """Return the request as its receiver reads it: goal, scope, form of the answer, budget.
+
+    What the packet says, as a fact or a claim, is not said again among the inputs: OA#2171.
 
     Source: S0 step 1, S4 on what a subagent has to be told.
     """
     limits = request.limits
     lines = packet.lines() if packet else []
     lines.append(f"Task: {request.task}")
-    if request.inputs:
-        lines.append(f"Inputs: {canonical_text(request.inputs)}")
+    inputs = packet.without_carried(request.inputs) if packet else request.inputs
+    if inputs:
+        lines.append(f"Inputs: {one_line_text(inputs)}")
     lines.append(f"Tools you may call: {', '.join(request.allowed_tools) or 'none'}")
     lines.append(f"Answer with: {request.output_schema}")
     if request.output_schema != TEXT:
         lines.append(f"{ANSWER_RULES} Schema of data: {flow.schema_json(request.output_schema)}")
     lines.append(
-        f"Limits: {limits.max_steps} steps, {limits.max_tokens} tokens, "
-        f"{limits.deadline_seconds:g} seconds"
+        f"Limits: {count(limits.max_steps, 'step')}, {limits.max_tokens} tokens, "
+        f"{count(limits.deadline_seconds, 'second')}"
     )
     return {"role": "user", "content": "\n".join(lines)}
 
@@ -124,15 +109,6 @@ def tool_message(call_id: str, name: str, content: Any, *, fence: bool = True) -
     return {"role": "tool", "tool_call_id": call_id, "name": name, "content": text}
 
 
-def tool_value(message: Message) -> Any:
-    """Return what `tool_message` was made from: JSON where it is some, else the text."""
-    text = unfenced(message["content"])
-    try:
-        return json.loads(text)
-    except ValueError:
-        return text
-
-
 class KeptMessage(NamedTuple):
     """A message, and the body it was kept as."""
 
@@ -143,8 +119,8 @@ class KeptMessage(NamedTuple):
 
 def kept_message(recorder: Recorder, message: Message) -> KeptMessage:
     """Keep a message as a body."""
-    kept = recorder.keep_text(message_text(message))
-    return KeptMessage(message, kept.digest, kept.size_bytes)
+    # `KeptMessage(…)` calls this from Python, which costs its half.
+    return tuple.__new__(KeptMessage, (message, *recorder.keep_text(message_text(message))))
 
 
 def message_text(message: Message) -> str:
@@ -183,6 +159,8 @@ class Context:
     grows with what was said and not with its square.
     """
 
+    __slots__ = ("_recorder", "messages", "node", "size_bytes")
+
     def __init__(self, recorder: Recorder) -> None:
         self._recorder = recorder
         self.messages: list[Message] = []
@@ -196,10 +174,12 @@ class Context:
 
     def append(self, *kept: KeptMessage) -> None:
         """Append messages that are kept already."""
-        self.messages += (item.message for item in kept)
-        self.size_bytes += sum(item.size_bytes for item in kept)
-        digests = '","'.join([item.digest for item in kept])
-        messages = f'["{digests}"]' if kept else "[]"
+        digests = []
+        for message, digest, size_bytes in kept:
+            self.messages.append(message)
+            self.size_bytes += size_bytes
+            digests.append(digest)
+        messages = '["' + '","'.join(digests) + '"]' if kept else "[]"
         previous = f'"{self.node}"' if self.node else "null"
         node = f'{{"messages":{messages},"previous":{previous}}}'
         self.node = self._recorder.keep_clean(node.encode())

@@ -1,12 +1,15 @@
 """The handoffs of one request: judged, run, passed on, forked and joined, answered by people."""
 
+import weakref
 from collections.abc import Sequence
 
-from handoff_console.runtime.agents import HUMAN, Agent
+from handoff_console.runtime.agents import Agent
 from handoff_console.runtime.asking import Asker
 from handoff_console.runtime.budget import Pool
 from handoff_console.runtime.context import kept_message, request_message
 from handoff_console.runtime.contract import (
+    HUMAN,
+    USER,
     EndedBy,
     HandoffKind,
     HandoffRequest,
@@ -28,10 +31,8 @@ from handoff_console.runtime.people import Suspended
 from handoff_console.runtime.recorder import Scope
 from handoff_console.runtime.toolbox import Toolbox
 from handoff_console.runtime.tools import run_together
+from handoff_console.runtime.tracing import traced
 from handoff_console.runtime.worker import Refused, Worker
-
-USER = "user"
-"""Who asks for the root handoff."""
 
 
 class Delegations:
@@ -52,8 +53,11 @@ class Delegations:
         self.last: OpenHandoff | None = None
         """The last hop of the root: who answered."""
         asker = Asker(flow, recorder, self.pool, session.player)
+        # No circle: all of a session is given back when it ends, and not when Python looks for
+        # circles, which would take a fiftieth of the session's time (measured).
+        to_here = weakref.proxy(self)
         self._worker = Worker(
-            flow, recorder, asker, self.toolbox, self, raise_on_stop=session.raise_on_stop
+            flow, recorder, asker, self.toolbox, to_here, raise_on_stop=session.raise_on_stop
         )
         self._asked_by = ""
 
@@ -80,6 +84,26 @@ class Delegations:
         Raises:
             Suspended: It waits for a person; its handoffs stay open.
         """
+        path = f"t{scope.turn}"
+        request, first = self._first_request(path, message, agent)
+        root = self.gate.places.prepared(
+            self.gate.places.scope(scope, path, parent_id=None),
+            USER,
+            agent,
+            HandoffKind.CALL,
+            request,
+            bound_at=self._now() + request.limits.deadline_seconds,
+            depth_left=self._flow.depth,
+            passed_on=[*history, first],
+        )
+        self.gate.requested(root, "the user's request")
+        self.openings.begin(root, hops=0)
+        return await self._chain(root)
+
+    def _first_request(
+        self, path: str, message: str | HandoffRequest, agent: Agent
+    ) -> tuple[HandoffRequest, Message]:
+        """Return the user's request, edited where a re-run edits it, and what its agent reads."""
         flow = self._flow
         first: Message
         if isinstance(message, HandoffRequest):
@@ -92,24 +116,11 @@ class Delegations:
                 output_schema=agent.output_schema,
             )
             first = {"role": "user", "content": message}
-        path = f"t{scope.turn}"
         asked = request.task
         request = self._session.player.edited_request(path, request)
         if request.task != asked:
             first = {"role": "user", "content": request.task}
-        root = self.gate.prepared(
-            self.gate.scope(scope, path, parent_id=None),
-            USER,
-            agent,
-            HandoffKind.CALL,
-            request,
-            bound_at=self._now() + request.limits.deadline_seconds,
-            depth_left=flow.depth,
-            passed_on=[*history, first],
-        )
-        self.gate.requested(root, "the user's request")
-        self.openings.begin(root, hops=0)
-        return await self._chain(root)
+        return request, first
 
     def judge_call(self, asking: OpenHandoff, call: ToolCall, index: int) -> OpenHandoff | Refused:
         """Gate a call and reserve its grant."""
@@ -214,7 +225,7 @@ class Delegations:
         has_tokens = self.pool.available(parent, keep_floor=is_call) >= first.limits.max_tokens
         if first.source == USER or not has_tokens or first.bound_at <= self._now():
             return None
-        again = self.gate.again(first)
+        again = self.gate.places.again(first)
         self.gate.requested(again, f"tried again: {result.notes}")
         self.openings.reserve(again, keep_floor=is_call)
         self.openings.begin(again, self.gate.turn.transfers)
@@ -231,7 +242,8 @@ class Delegations:
             said = self._session.people.hear(handoff, question)["content"]
             return answered(HandoffResult(status=Status.OK, data={"text": said}))
         while True:
-            end = await self._worker.work(handoff)
+            with traced(handoff.scope.request_id or "", handoff.id):
+                end = await self._worker.work(handoff)
             if not self._waits_for_user(handoff, end) or handoff.last_reply is None:
                 return end
             question = _result(end).notes or "Something is missing."

@@ -6,8 +6,8 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from handoff_console.runtime.agents import TEXT, Agent
-from handoff_console.runtime.contract import HandoffRequest, Limits
+from handoff_console.runtime.agents import Agent
+from handoff_console.runtime.contract import TEXT, HandoffRequest, Limits, Packet
 from handoff_console.runtime.errors import RequestError, choices
 from handoff_console.runtime.flow import Flow
 from handoff_console.runtime.tool import problems
@@ -22,6 +22,11 @@ class Edits:
     """Values to set, by key."""
     without_inputs: tuple[str, ...] = ()
     """Keys to leave out."""
+    goal: str | None = None
+    """Of the packet; so are the next two."""
+    summary: str | None = None
+    claimed: Mapping[str, Any] = field(default_factory=dict)
+    """What the sender says and nothing confirms, by key."""
     allowed_tools: tuple[str, ...] | None = None
     limits: Mapping[str, float] = field(default_factory=dict)
     """`max_steps`, `max_tokens`, `deadline_seconds`."""
@@ -35,12 +40,20 @@ class Edits:
 
     armed: tuple[str, ...] = ()
     """Tools whose effects are to happen again, each after a fresh approval."""
+    denied: tuple[str, ...] = ()
+    """Pretend that a person said no to these tools, whatever was decided."""
 
     def described(self) -> dict[str, Any]:
         """Return what is changed, as JSON; empty when nothing is."""
-        fields = {name: value for name, value in vars(self).items() if value not in (None, {}, ())}
+        fields = self._said()
         if self.model is not None:
             fields["model"] = getattr(self.model, "name", str(self.model))
+        return fields
+
+    def _said(self) -> dict[str, Any]:
+        fields = {name: value for name, value in vars(self).items() if value not in (None, {}, ())}
+        if self.allowed_tools is not None:  # no tool at all is a change
+            fields["allowed_tools"] = self.allowed_tools
         return fields
 
     @classmethod
@@ -57,12 +70,54 @@ class Edits:
         }
         return cls(**{**changes, "model": model})
 
+    def over(self, others: "Edits") -> "Edits":
+        """Return other changes with these made after them: where both say something, these count.
+
+        Args:
+            others: The changes that are made first.
+        """
+        both = self._said()
+        for name in ("claimed", "limits", "tool_results"):
+            both[name] = {**getattr(others, name), **getattr(self, name)}
+        kept = {key: v for key, v in others.inputs.items() if key not in self.without_inputs}
+        left_out = [key for key in others.without_inputs if key not in self.inputs]
+        both["inputs"] = {**kept, **self.inputs}
+        both["without_inputs"] = tuple(dict.fromkeys((*left_out, *self.without_inputs)))
+        return replace(others, **both)
+
     @property
     def changes_request(self) -> bool:
         """Whether the receiver is told something else."""
         asked = (self.task, self.allowed_tools, self.output_schema)
         return any(value is not None for value in asked) or bool(
             self.inputs or self.without_inputs or self.limits
+        )
+
+    @property
+    def changes_packet(self) -> bool:
+        """Whether something is changed that only a packet has."""
+        return self.goal is not None or self.summary is not None or bool(self.claimed)
+
+    def packet(self, recorded: Packet) -> Packet:
+        """Return the packet with the changes; an input that it says is changed there as well."""
+        claims, facts = (
+            {key: value for key, value in said.items() if key not in self.without_inputs}
+            for said in (recorded.claimed, recorded.facts)
+        )
+        for key, value in self.inputs.items():
+            (claims if key in claims and key not in facts else facts)[key] = value
+        return self.packet_alone(replace(recorded, facts=facts, claimed=claims))
+
+    def packet_alone(self, packet: Packet) -> Packet:
+        """Return a packet, whose facts are those of the edited inputs, with the other changes."""
+        if not self.changes_packet:
+            return packet
+        return replace(
+            packet,
+            goal=packet.goal if self.goal is None else self.goal,
+            summary=packet.summary if self.summary is None else self.summary,
+            facts={key: v for key, v in packet.facts.items() if key not in self.claimed},
+            claimed={**packet.claimed, **self.claimed},
         )
 
     def request(self, recorded: HandoffRequest) -> HandoffRequest:
@@ -90,13 +145,20 @@ class Edits:
         """Return the agent with the changes."""
         return agent if self.prompt is None else replace(agent, prompt=self.prompt)
 
-    def check(self, flow: Flow, agent: Agent, recorded: HandoffRequest) -> HandoffRequest:
+    def check(
+        self, flow: Flow, agent: Agent, recorded: HandoffRequest, packet: Packet | None = None
+    ) -> HandoffRequest:
         """Return the edited request, checked against the flow before anything runs.
 
         Raises:
             RequestError: It allows a tool the agent does not own, names an unknown schema or limit,
-                or changes the result of a tool the agent does not have.
+                changes the result of a tool the agent does not have, or a packet that is not there.
         """
+        if self.changes_packet and packet is None:
+            raise RequestError(
+                "No packet came along with this handoff, so neither its goal, nor its summary, nor "
+                "what it claims can be changed; change the task or the inputs."
+            )
         for name in self.limits:
             if name not in Limits.model_fields:
                 raise RequestError(
@@ -105,7 +167,7 @@ class Edits:
         request = self.request(recorded)
         owned = agent.tools_by_name
         places = [name for name in self.tool_results if not _is_place(name)]
-        for name in (*request.allowed_tools, *places, *self.armed):
+        for name in (*request.allowed_tools, *places, *self.armed, *self.denied):
             if name not in owned:
                 raise RequestError(
                     f"Agent {agent.name!r} has no tool {name!r}; it has: {choices(owned, 'none')}."

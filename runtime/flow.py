@@ -1,18 +1,19 @@
 """Who may hand off to whom: agents, their tools, the edges between them, and the limits."""
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from pydantic import BaseModel
 
-from handoff_console.runtime.agents import HUMAN, Agent, Edge
+from handoff_console.runtime.agents import Agent, Edge
+from handoff_console.runtime.arguments import names_its_arguments
 from handoff_console.runtime.canonical import canonical, canonical_text, digest
-from handoff_console.runtime.checks import mistakes
-from handoff_console.runtime.contract import Limits
-from handoff_console.runtime.errors import FlowError
-from handoff_console.runtime.lint import oddities
+from handoff_console.runtime.checks import mistakes, number_mistakes, schema_mistakes, strangers
+from handoff_console.runtime.contract import HUMAN, Limits
+from handoff_console.runtime.errors import FlowError, choices
+from handoff_console.runtime.lint import Oddity, oddities
 from handoff_console.runtime.redaction import Redaction
 
 _T = TypeVar("_T")
@@ -49,6 +50,7 @@ class Fixed:
         return known
 
 
+@names_its_arguments
 @dataclass(frozen=True)
 class Flow:
     """A set of agents that may hand off to each other, and the limits that hold for each request.
@@ -105,10 +107,12 @@ class Flow:
 
     def __post_init__(self) -> None:
         """Refuse a flow that contradicts itself."""
+        if strange := list(strangers(self.agents)):
+            raise FlowError(self.name, strange)
         if not self.start and self.agents:
             object.__setattr__(self, "start", self.agents[0].name)
         found = list(mistakes(self.agents, self.start, self.schemas, self.profiles))
-        found += self._shortages()
+        found += self._contradictions()
         if found:
             raise FlowError(self.name, found)
 
@@ -125,17 +129,37 @@ class Flow:
         """Return an edge's limits, its profile looked up."""
         return self.profiles[edge.limits] if isinstance(edge.limits, str) else edge.limits
 
-    def _shortages(self) -> list[str]:
-        if self.finish_floor_tokens < self.pool_tokens:
-            return []
-        return [
-            f"the finish floor of {self.finish_floor_tokens} tokens leaves nothing of a pool of "
-            f"{self.pool_tokens}; make the pool larger."
-        ]
+    def _contradictions(self) -> list[str]:
+        found = [*number_mistakes(self), *self._strangers()]
+        for name, schema in self.schemas.items():
+            found += schema_mistakes(schema, f"its schema {name!r}")
+        agents = self.agents_by_name
+        if self.aggregator and self.aggregator not in agents:
+            wanted = f"its aggregator {self.aggregator!r}"
+            found.append(f"{wanted} is no agent of it; there are: {choices(agents)}.")
+        if not found and self.finish_floor_tokens >= self.pool_tokens:
+            floor = f"the finish floor of {self.finish_floor_tokens} tokens"
+            pool = f"a pool of {self.pool_tokens}"
+            found.append(f"{floor} leaves nothing of {pool}; make the pool larger.")
+        return found
+
+    def _strangers(self) -> Iterator[str]:
+        for name, limits in {"": self.limits, **self.profiles}.items():
+            if not isinstance(cast("object", limits), Limits):
+                of = f"its profile {name!r} is" if name else "its limits are"
+                yield f"{of} {limits!r}; say Limits(…)."
+        for name, price in self.prices.items():
+            if not isinstance(cast("object", price), Price):
+                yield f"its price of {name!r} is {price!r}; say Price(…)."
 
     def check(self) -> list[str]:
         """Return what is allowed but probably not meant, a sentence each."""
-        return list(oddities(self))
+        return [oddity.sentence for oddity in self.oddities]
+
+    @cached_property
+    def oddities(self) -> tuple[Oddity, ...]:
+        """What `check` returns, each with the agent, edge or tool it is about."""
+        return tuple(oddities(self))
 
     def edge_description(self, edge: Edge) -> str:
         """Return when to use an edge: its own words, or the target's."""

@@ -4,15 +4,16 @@ Checks, in this order: target, path (depth, loops, counts), request, pool. What 
 that can be opened; what does not is a sentence that the model reads.
 """
 
+import functools
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from pydantic import ValidationError
 
-from handoff_console.runtime.agents import Agent, Edge
+from handoff_console.runtime.agents import Edge
 from handoff_console.runtime.asked import Asked, read_asked
 from handoff_console.runtime.budget import Pool
-from handoff_console.runtime.context import Context, request_message, tool_message
+from handoff_console.runtime.context import request_message, tool_message
 from handoff_console.runtime.contract import HandoffKind, HandoffRequest, ToolCall
 from handoff_console.runtime.errors import SessionStopped
 from handoff_console.runtime.events import CycleStopped, HandoffRejected, HandoffRequested
@@ -28,6 +29,7 @@ from handoff_console.runtime.guards import (
 from handoff_console.runtime.handoff import OpenHandoff
 from handoff_console.runtime.models import Model
 from handoff_console.runtime.packing import need_to_know, pack
+from handoff_console.runtime.placing import Places, hop_path
 from handoff_console.runtime.player import Player
 from handoff_console.runtime.recorder import Recorder, Scope
 from handoff_console.runtime.state import SessionState
@@ -59,8 +61,9 @@ class Gate:
         state: SessionState,
         player: Player,
     ) -> None:
-        self._flow, self._models, self._recorder = flow, models, recorder
+        self._flow, self._recorder = flow, recorder
         self._pool, self._state, self._player = pool, state, player
+        self.places = Places(flow, models, recorder, player)
         self.turn = TurnCounters()
         self.session_workers = 0
         """Calls of earlier turns."""
@@ -71,7 +74,7 @@ class Gate:
         """Judge a call."""
         again = "#2" if by.scope.attempt > 1 else ""  # what a second attempt calls is its own
         path = f"{by.scope.path}{again}/{by.steps}.{index}"
-        scope = self.scope(by.scope, path, parent_id=by.id)
+        scope = self.places.scope(by.scope, path, parent_id=by.id)
         asking = _Asking(by, call, index, scope, HandoffKind.CALL, read_asked(call))
         return self._judge(asking)
 
@@ -88,53 +91,9 @@ class Gate:
             promised: Tokens that transfers of the same reply will reserve first.
         """
         path = hop_path(by, f".{index}" if of > 1 else "")
-        scope = self.scope(by.scope, path, parent_id=by.scope.parent_id)
+        scope = self.places.scope(by.scope, path, parent_id=by.scope.parent_id)
         asking = _Asking(by, call, index, scope, HandoffKind.TRANSFER, read_asked(call))
         return self._judge(asking, promised=promised)
-
-    def scope(self, near: Scope, path: str, *, parent_id: str | None, attempt: int = 1) -> Scope:
-        """Return the scope of a handoff to be, with its id."""
-        return near._replace(
-            handoff_id=self._player.handoff_id(path, attempt),
-            parent_id=parent_id,
-            path=path,
-            attempt=attempt,
-        )
-
-    def prepared(
-        self,
-        scope: Scope,
-        source: str,
-        agent: Agent,
-        via: HandoffKind,
-        request: HandoffRequest,
-        **place: Any,
-    ) -> OpenHandoff:
-        """Return a handoff that is ready to be opened. `place` are fields of `OpenHandoff`."""
-        at = scope.path or ""
-        return OpenHandoff(
-            id=scope.handoff_id or "",
-            scope=scope,
-            source=source,
-            agent=self._player.edited_agent(at, agent),
-            model=self._player.edited_model(at, self._models[agent.name]),
-            via=via,
-            request=request,
-            limits=request.limits,
-            context=Context(self._recorder),
-            inputs_hash=self._recorder.hash_of(request.inputs),
-            max_result_bytes=self._flow.max_result_bytes,
-            **place,
-        )
-
-    def again(self, first: OpenHandoff) -> OpenHandoff:
-        """Return the second attempt of a handoff, at the same place."""
-        scope = first.scope
-        scope = self.scope(scope, scope.path or "", parent_id=scope.parent_id, attempt=2)
-        place = {name: getattr(first, name) for name in _SAME_AGAIN}
-        return self.prepared(
-            scope, first.source, first.agent, first.via, first.request, follows=first.id, **place
-        )
 
     def has_tokens(self, by: OpenHandoff, tokens: int) -> bool:
         """Say whether a hop after a handoff that has closed could get its grant."""
@@ -184,7 +143,7 @@ class Gate:
         source = by.agent.name
         if asking.via is HandoffKind.CALL:
             request, withheld = need_to_know(self._flow.redaction, edge, request)
-            return self.prepared(
+            return self.places.prepared(
                 asking.scope,
                 source,
                 target,
@@ -197,8 +156,9 @@ class Gate:
                 withheld=withheld,
                 passed_on=[request_message(self._flow, request)],
             )
-        packed = pack(self._flow, self._state, by, edge, request, asking.asked.summary)
-        return self.prepared(
+        edited = functools.partial(self._player.edited_packet, asking.scope.path or "")
+        packed = pack(self._flow, self._state, by, edge, request, asking.asked.summary, edited)
+        return self.places.prepared(
             asking.scope,
             source,
             target,
@@ -248,6 +208,8 @@ class Gate:
             )
         except ValidationError as error:
             return Refusal("request", f"{who} with an invalid request: {problems(error)}.")
+        except ValueError as error:
+            return Refusal("request", f"{who} with an invalid request: {error}.")
 
     def _shortage(self, handoff: OpenHandoff, by: OpenHandoff, promised: int) -> Refusal | None:
         is_call = handoff.via is HandoffKind.CALL
@@ -294,22 +256,3 @@ class Gate:
         shown = {"refused": refusal.rule, "reason": refusal.reason}
         message = tool_message(call["id"], call["name"], shown, fence=False)
         return Refused(message, refusal.rule if refusal.stops else "")
-
-
-_SAME_AGAIN = (
-    "bound_at", "depth", "depth_left", "hop", "ancestors", "packet", "policy", "passed_on",
-    "return_to", "withheld", "fork_id", "continues",
-)  # fmt: skip
-"""What a second attempt has in common with the first."""
-
-
-def hop_path(by: OpenHandoff, branch: str = "") -> str:
-    """Return the path of the next hop of a chain: `t1/2.0~1`, then `t1/2.0~2`; `~2.1` in a fork.
-
-    A branch that passes on goes on below itself, `t1~2.1~3`: its sibling may do the same.
-    """
-    path = by.scope.path or ""
-    base, _, hop = path.rpartition("~")
-    if not by.hop or "." in hop:
-        base = path
-    return f"{base}~{by.hop + 1}{branch}"

@@ -3,13 +3,21 @@
 Source: S0 step 3, S2 "The Infinite Ping-Pong Cycle", S3 "Under the hood".
 """
 
-from collections import Counter
+import inspect
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from handoff_console.runtime.agents import HUMAN, Agent, Edge
-from handoff_console.runtime.contract import HandoffKind, HandoffRequest
-from handoff_console.runtime.errors import CycleStopped, SessionStopped, TooManyHandoffs, choices
+from handoff_console.runtime.agents import Agent, Edge, Ingress
+from handoff_console.runtime.contract import HUMAN, HandoffKind, HandoffRequest
+from handoff_console.runtime.counting import count
+from handoff_console.runtime.errors import (
+    MISTAKES,
+    CycleStopped,
+    SessionStopped,
+    TooManyHandoffs,
+    choices,
+    named,
+)
 from handoff_console.runtime.flow import Flow
 from handoff_console.runtime.tool import HANDOFF_PREFIXES
 
@@ -39,12 +47,12 @@ class TurnCounters:
     transfers: int = 0
     """Accepted ones, the others of the reply that is judged included."""
     workers: int = 0
-    edges: Counter[tuple[str, str]] = field(default_factory=Counter)
+    edges: dict[tuple[str, str], int] = field(default_factory=dict)
     order: list[tuple[str, str]] = field(default_factory=list)
 
     def transferred(self, source: str, target: str) -> None:
         """Note that an accepted transfer happens: only from now on is its edge a repetition."""
-        self.edges[source, target] += 1
+        self.edges[source, target] = self.edges.get((source, target), 0) + 1
         self.order.append((source, target))
 
 
@@ -99,20 +107,20 @@ def check_path(
 
 def _check_transfer(flow: Flow, edge: Edge, source: str, turn: TurnCounters) -> Refusal | None:
     step = (source, edge.target)
-    if turn.edges[step] > flow.max_edge_repeats:
+    if turn.edges.get(step, 0) > flow.max_edge_repeats:
         first = turn.order.index(step)
         loop = (*(f"{a} → {b}" for a, b in turn.order[first:]), f"{source} → {edge.target}")
         return Refusal(
             "cycle",
             f"{source!r} handed off to {edge.target!r} before in this turn; a transfer may be "
-            f"repeated {flow.max_edge_repeats} times. Answer with what you have.",
+            f"repeated {count(flow.max_edge_repeats, 'time')}. Answer with what you have.",
             transitions=loop,
         )
     if turn.transfers >= flow.max_handoffs:
         return Refusal(
             "handoffs",
             f"{source!r} may not hand off to {edge.target!r}: this request has made "
-            f"{turn.transfers} transfers of at most {flow.max_handoffs}. "
+            f"{count(turn.transfers, 'transfer')} of at most {flow.max_handoffs}. "
             "Answer with what you have.",
         )
     return None
@@ -165,9 +173,26 @@ def check_trust(source: Agent, target: Agent, request: HandoffRequest) -> Refusa
             f"(trust {target.trust}), which checks nothing that comes in.",
         )
     for check in target.ingress:
-        if problem := check(request):
+        if problem := _found_by(check, request):
             return Refusal("ingress", f"{target.name!r} did not take the request: {problem}.")
     return None
+
+
+def _found_by(check: Ingress, request: HandoffRequest) -> str:
+    """Return what a check found wrong, empty for nothing; one that fails lets nobody in."""
+    name = getattr(check, "__name__", type(check).__name__)
+    try:
+        found: object = check(request)
+    except MISTAKES as error:
+        return f"its check {name!r} failed ({named(error)})"
+    if found is None or isinstance(found, str):
+        return found or ""
+    if inspect.iscoroutine(found):
+        found.close()  # or Python warns that nobody waited for it
+    return (
+        f"its check {name!r} returned a {type(found).__name__}; it has to return what is wrong as "
+        "a text, or None"
+    )
 
 
 def as_exception(refusal: Refusal, flow: Flow, source: str, target: str) -> SessionStopped:

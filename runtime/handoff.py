@@ -1,11 +1,13 @@
 """One handoff while it is open, and how it can end."""
 
-from collections.abc import Mapping, Sequence
+import json
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from types import NoneType
 from typing import Any
 
 from handoff_console.runtime.agents import Agent
-from handoff_console.runtime.canonical import canonical
+from handoff_console.runtime.canonical import canonical, canonical_text
 from handoff_console.runtime.context import Context, KeptMessage
 from handoff_console.runtime.contract import (
     ContextPolicy,
@@ -15,11 +17,11 @@ from handoff_console.runtime.contract import (
     HandoffResult,
     Limits,
     Message,
+    Packet,
     Status,
 )
 from handoff_console.runtime.frozen import quickly_made
-from handoff_console.runtime.models import Model
-from handoff_console.runtime.packet import Packet
+from handoff_console.runtime.models import Model, ModelReply
 from handoff_console.runtime.recorder import Scope
 
 
@@ -73,6 +75,8 @@ class OpenHandoff:
     cost: float | None = 0.0
     rejected_outputs: int = 0
     told_to_stop: bool = False
+    refused: frozenset[str] = frozenset()
+    """Requests that did not pass the gate, as canonical JSON."""
     step_played: bool = False
     """The answer of this step came from a recording."""
     last_reply: KeptMessage | None = None
@@ -129,3 +133,40 @@ def failed(
         status=Status.ERROR, notes=notes, steps_used=handoff.steps, transient=transient
     )
     return End(ended_by=EndedBy.FAILED, result=result, quarantined=quarantined)
+
+
+def message_of(handoff: OpenHandoff, reply: ModelReply) -> Message:
+    """Return what a model said as a message; every call in it has an id of its own."""
+    message: Message = {"role": "assistant", "content": reply.text}
+    if reply.tool_calls:
+        ids = [call["id"] for call in reply.tool_calls]
+        keep = all(ids) and len(set(ids)) == len(ids) and not _are_taken(handoff, ids)
+        message["tool_calls"] = [
+            {
+                **call,
+                "id": call["id"] if keep else f"{handoff.id}.{handoff.steps}.{index}",
+                # As they are recorded: a session that is resumed reads them in the same order.
+                "arguments": _as_recorded(call["arguments"]),
+            }
+            for index, call in enumerate(reply.tool_calls)
+        ]
+    return message
+
+
+def _as_recorded(arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """Return arguments as they come back from the record: their keys in order, at every depth."""
+    if type(arguments) is dict and all(
+        type(key) is str and type(value) in _AS_THEY_ARE for key, value in arguments.items()
+    ):
+        return {key: arguments[key] for key in sorted(arguments)}
+    recorded: dict[str, Any] = json.loads(canonical_text(arguments))
+    return recorded
+
+
+_AS_THEY_ARE = (str, bool, NoneType)
+
+
+def _are_taken(handoff: OpenHandoff, ids: Collection[str]) -> bool:
+    # A model that counts its calls anew in each step would make two calls one.
+    said = (message.get("tool_calls", ()) for message in handoff.context.messages)
+    return any(call["id"] in ids for calls in said for call in calls)

@@ -6,21 +6,19 @@ Source: S2, "Ambiguous Intent in Multi-Domain Questions".
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from handoff_console.runtime.answers import answer_text
 from handoff_console.runtime.context import request_message
 from handoff_console.runtime.contract import (
+    RUNTIME,
     WORST_FIRST,
     HandoffKind,
     HandoffRequest,
     HandoffResult,
+    Packet,
+    answer_text,
 )
 from handoff_console.runtime.flow import Flow
 from handoff_console.runtime.gate import Gate
 from handoff_console.runtime.handoff import OpenHandoff
-from handoff_console.runtime.packet import Packet
-
-RUNTIME = "runtime"
-"""Who asks an aggregator."""
 
 
 def aggregation(
@@ -49,8 +47,8 @@ def aggregation(
     packet = Packet(RUNTIME, agent.name, goal, f"answers of {names}, in this order")
     base, _, hop = (branches[0].scope.path or "").rpartition("~")
     number = int(hop.partition(".")[0]) + 1
-    merging = gate.prepared(
-        gate.scope(sender.scope, f"{base}~{number}", parent_id=sender.scope.parent_id),
+    merging = gate.places.prepared(
+        gate.places.scope(sender.scope, f"{base}~{number}", parent_id=sender.scope.parent_id),
         RUNTIME,
         agent,
         HandoffKind.TRANSFER,

@@ -7,15 +7,27 @@ one agent is enough.
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
-from handoff_console.runtime.agents import HUMAN, Agent, Edge
-from handoff_console.runtime.contract import HandoffKind, Limits
+from handoff_console.runtime.agents import Agent, Edge
+from handoff_console.runtime.contract import HUMAN, HandoffKind, Limits
 
 MANY_TOOLS = 10
 """An agent with more tools is probably two agents."""
 LONG_PROMPT_CHARACTERS = 4_000
 """About a thousand tokens, read again in every step."""
+
+
+class Oddity(NamedTuple):
+    """Something that is allowed but probably not meant, and where."""
+
+    sentence: str
+    agent: str = ""
+    """Empty where it is about the flow as a whole."""
+    target: str = ""
+    """Of the agent's edge that it is about; empty for no edge."""
+    tool: str = ""
+    """Of the agent that it is about; empty for no tool."""
 
 
 class FlowShape(Protocol):
@@ -60,47 +72,60 @@ class FlowShape(Protocol):
         ...
 
 
-def oddities(flow: FlowShape) -> Iterator[str]:
+def oddities(flow: FlowShape) -> Iterator[Oddity]:
     """Yield what is probably not meant: agent by agent, then of the flow as a whole."""
     depths, entries = _depths(flow), _entries(flow)
     for agent in flow.agents:
         yield from _of_agent(agent)
-        yield from _passes_on(flow, agent, entries[agent.name])
+        for sentence in _passes_on(flow, agent, entries[agent.name]):
+            yield Oddity(sentence, agent.name)
         if agent.name not in depths and agent.name != flow.aggregator:
-            yield f"Agent {agent.name!r} is never reached: no edge leads to it from {flow.start!r}."
+            yield Oddity(
+                f"Agent {agent.name!r} is never reached: no edge leads to it from {flow.start!r}.",
+                agent.name,
+            )
         for edge in agent.edges:
-            yield from _of_edge(flow, agent, edge)
-            yield from _never_reserved(flow, agent, edge, entries[agent.name])
-            nested = depths.get(agent.name, 0)
-            if edge.via is HandoffKind.CALL and nested >= flow.depth:
-                yield (
-                    f"{_named(agent, edge)} is always refused: calls may nest {flow.depth} deep, "
-                    f"and {agent.name!r} stands {nested} deep. Raise `depth` of the flow, or "
-                    "remove it."
-                )
+            found = [
+                *_of_edge(flow, agent, edge),
+                *_never_reserved(flow, agent, edge, entries[agent.name]),
+                *_too_deep(flow, agent, edge, depths.get(agent.name, 0)),
+            ]
+            yield from (Oddity(sentence, agent.name, edge.target) for sentence in found)
     if _one_would_do(flow):
-        yield (
+        yield Oddity(
             "All agents have the same model, tools, rights and form of answer, and only hand over "
             "to each other: one agent would do."
         )
 
 
-def _of_agent(agent: Agent) -> Iterator[str]:
+def _of_agent(agent: Agent) -> Iterator[Oddity]:
+    name = agent.name
     if len(agent.tools) > MANY_TOOLS:
-        yield (
-            f"Agent {agent.name!r} has {len(agent.tools)} tools; with more than {MANY_TOOLS} it "
-            "is probably two agents."
+        yield Oddity(
+            f"Agent {name!r} has {len(agent.tools)} tools; with more than {MANY_TOOLS} it "
+            "is probably two agents.",
+            name,
         )
     if len(agent.prompt) > LONG_PROMPT_CHARACTERS:
-        yield (
-            f"The prompt of agent {agent.name!r} has {len(agent.prompt):,} characters; with more "
-            f"than {LONG_PROMPT_CHARACTERS:,} it probably says several things at once."
+        yield Oddity(
+            f"The prompt of agent {name!r} has {len(agent.prompt):,} characters; with more "
+            f"than {LONG_PROMPT_CHARACTERS:,} it probably says several things at once.",
+            name,
         )
     for tool in agent.tools:
         if not tool.description:
-            yield (
-                f"The tool {tool.name!r} of agent {agent.name!r} has no description, so nothing "
-                "says what it does."
+            yield Oddity(
+                f"The tool {tool.name!r} of agent {name!r} has no description, so nothing "
+                "says what it does.",
+                name,
+                tool=tool.name,
+            )
+        if tool.untyped:
+            yield Oddity(
+                f"The tool {tool.name!r} of agent {name!r} takes {', '.join(tool.untyped)} without "
+                "a type, so whatever a model sends gets in; annotate the function.",
+                name,
+                tool=tool.name,
             )
 
 
@@ -113,6 +138,15 @@ def _of_edge(flow: FlowShape, agent: Agent, edge: Edge) -> Iterator[str]:
             f"{_named(agent, edge)} is always refused: {agent.name!r} (trust {agent.trust}) is "
             f"trusted less than {target.name!r} (trust {target.trust}), which checks nothing that "
             "comes in. Give it `ingress` checks."
+        )
+
+
+def _too_deep(flow: FlowShape, agent: Agent, edge: Edge, nested: int) -> Iterator[str]:
+    if edge.via is HandoffKind.CALL and nested >= flow.depth:
+        yield (
+            f"{_named(agent, edge)} is always refused: calls may nest {flow.depth} deep, "
+            f"and {agent.name!r} stands {nested} deep. Raise `depth` of the flow, or "
+            "remove it."
         )
 
 

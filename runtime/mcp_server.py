@@ -13,10 +13,18 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from typing import IO, TYPE_CHECKING, Any, NamedTuple, TextIO, cast
 
-from handoff_console.runtime.errors import ToolError, TransientToolError
+from handoff_console.runtime.counting import count
+from handoff_console.runtime.errors import (
+    OUTCOME_UNKNOWN,
+    OutcomeUnknown,
+    ToolError,
+    TransientToolError,
+)
+from handoff_console.runtime.tracing import HEADER, traceparent
 
 if TYPE_CHECKING:
     from mcp import Client
+    from mcp_types import RequestParamsMeta
 
 MAX_NOTE_CHARACTERS = 200
 """Of what a server says in an error."""
@@ -66,6 +74,7 @@ class McpServer:
 
         Raises:
             ToolError: The server refused, or what it answered is not valid.
+            OutcomeUnknown: The tool writes, and its call broke off.
             TransientToolError: It did not start, ended, or took too long.
         """
         with self._lock:
@@ -118,7 +127,7 @@ class _Running:
         try:
             client = await self._client()
             check(self._offered)
-            return await self._ask(client, name, dict(arguments))
+            return await self._ask(client, name, dict(arguments), reads=reads)
         except asyncio.CancelledError:
             if not self._stop.is_set():
                 raise
@@ -147,26 +156,35 @@ class _Running:
         self._server.forget(self)
         self._stop.set()
         raise TransientToolError(
-            f"the MCP server had not started after {self._server.start_seconds:g} seconds"
+            f"the MCP server had not started after {count(self._server.start_seconds, 'second')}"
         )
 
-    async def _ask(self, client: "Client", name: str, arguments: dict[str, Any]) -> Answer:
+    async def _ask(
+        self, client: "Client", name: str, arguments: dict[str, Any], *, reads: bool
+    ) -> Answer:
         from mcp import MCPError
         from mcp_types import CONNECTION_CLOSED, REQUEST_TIMEOUT
 
         try:
-            result = await client.call_tool(name, arguments, self._server.call_seconds)
+            result = await client.call_tool(
+                name, arguments, self._server.call_seconds, meta=_trace()
+            )
         except MCPError as error:
             if error.code == CONNECTION_CLOSED:
                 self._server.forget(self)
                 self._stop.set()
                 raise _Ended("ended") from error
             if error.code == REQUEST_TIMEOUT:
-                raise _Ended(f"did not answer for {self._server.call_seconds:g} seconds") from error
+                raise _Ended(
+                    f"did not answer for {count(self._server.call_seconds, 'second')}"
+                ) from error
             problem = f"the MCP server refused {name!r}: {printable(error.message)}"
             raise ToolError(problem) from error
         except (OSError, RuntimeError, ValueError) as error:
-            raise ToolError(f"the MCP server gave no valid result of {name!r}") from error
+            problem = f"the MCP server gave no valid result of {name!r}"
+            if reads:
+                raise ToolError(problem) from error
+            raise OutcomeUnknown(f"{problem}; {OUTCOME_UNKNOWN}") from error
         return Answer(_content(result), result.is_error)
 
     def _stop_if_idle(self) -> None:
@@ -213,11 +231,16 @@ class _Ended(Exception):
     """A call broke off; the text says what the server did."""
 
 
+def _trace() -> "RequestParamsMeta | None":
+    """Return what tells the server whose call it is; the caller's context came along."""
+    return cast("RequestParamsMeta", {HEADER: traceparent()}) if traceparent() else None
+
+
 def _broke_off(what: str, name: str, *, reads: bool) -> ToolError:
     text = f"the MCP server {what} before {name!r} returned"
     if reads:
         return TransientToolError(text)
-    return ToolError(f"{text}; nobody knows whether it did its work")
+    return OutcomeUnknown(f"{text}; {OUTCOME_UNKNOWN}")
 
 
 def _client(server: McpServer, said: IO[str]) -> "Client":

@@ -15,7 +15,7 @@ from pydantic_core import to_jsonable_python
 
 from handoff_console.runtime.canonical import canonical
 from handoff_console.runtime.contract import Effect
-from handoff_console.runtime.errors import ToolError, choices
+from handoff_console.runtime.errors import OUTCOME_UNKNOWN, OutcomeUnknown, ToolError, choices
 from handoff_console.runtime.mcp_server import Answer, McpServer, printable
 from handoff_console.runtime.tool import Tool
 
@@ -104,8 +104,8 @@ def _value(tool: Tool, answer: Answer, max_result_bytes: int) -> Any:
         raise ToolError(f"{tool.name!r} failed: {printable(str(answer.content))}")
     size = len(canonical(answer.content))
     if size > max_result_bytes:
-        raise ToolError(
-            f"{tool.name!r} returned {size} bytes; at most {max_result_bytes} are taken. Ask for "
-            "less."
-        )
+        problem = f"{tool.name!r} returned {size} bytes; at most {max_result_bytes} are taken"
+        if not _reads(tool):
+            raise OutcomeUnknown(f"{problem}; {OUTCOME_UNKNOWN}")
+        raise ToolError(f"{problem}. Ask for less.")
     return answer.content

@@ -1,16 +1,18 @@
 """How a session is run, and how it came out."""
 
+import os
 import secrets
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime
-from typing import Any, Literal
+from functools import lru_cache, wraps
+from inspect import signature
+from typing import Any, Literal, ParamSpec, TypeVar
 
-from handoff_console.runtime.agents import HUMAN
-from handoff_console.runtime.answers import answer_text
+from handoff_console.runtime.arguments import meant_by, names_its_arguments
 from handoff_console.runtime.clock import Clock, SystemClock
-from handoff_console.runtime.contract import HandoffResult, Status
-from handoff_console.runtime.errors import FlowError, choices
+from handoff_console.runtime.contract import HUMAN, HandoffResult, Status, answer_text
+from handoff_console.runtime.errors import ArgumentUnknown, FlowError, choices
 from handoff_console.runtime.events import EventList, EventSink
 from handoff_console.runtime.flow import Flow
 from handoff_console.runtime.frozen import quickly_made
@@ -66,6 +68,7 @@ class Origin:
     """What was changed for it."""
 
 
+@names_its_arguments
 @quickly_made
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunOptions:
@@ -81,6 +84,9 @@ class RunOptions:
     session_id: str = ""
     """Defaults to a new one that sorts by time."""
     origin: Origin = Origin()
+    state: Mapping[str, Any] = field(default_factory=dict)
+    """What the host knows before anybody says anything: session state from the start. A session
+    that is gone on with knows what its record says."""
     on_stop: Literal["result", "raise"] = "result"
     """`raise` makes a loop or too many transfers an exception, after it has been recorded."""
     ledger: EffectLedger = field(default_factory=MemoryLedger)
@@ -95,11 +101,57 @@ class RunOptions:
     wait_for_answers: bool = False
     """A question of the last hop waits for the user; otherwise it is the request's result."""
 
+    def id_of_session(self) -> str:
+        """Return the id that was chosen, or a new one."""
+        return self.session_id or new_session_id(self.clock)
+
 
 def new_session_id(clock: Clock) -> str:
     """Return an id that sorts by time and is easy to tell apart: `20261130-094512-1f3c9a2b`."""
-    at = datetime.fromtimestamp(clock.now(), UTC)
-    return f"{at:%Y%m%d-%H%M%S}-{secrets.token_hex(4)}"
+    return f"{_second(int(clock.now()))}-{_random_digits()}"
+
+
+@lru_cache(maxsize=1)
+def _second(seconds: int) -> str:
+    return f"{datetime.fromtimestamp(seconds, UTC):%Y%m%d-%H%M%S}"
+
+
+def _random_digits() -> str:
+    """Return eight of them; the system is asked for many at once, and again after a fork."""
+    try:
+        return _RANDOM_DIGITS.pop()
+    except IndexError:
+        many = secrets.token_hex(4 * 64)
+        _RANDOM_DIGITS.extend(many[at : at + 8] for at in range(8, len(many), 8))
+        return many[:8]
+
+
+_RANDOM_DIGITS: list[str] = []
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_RANDOM_DIGITS.clear)
+
+
+_P = ParamSpec("_P")
+_R = TypeVar("_R")
+
+
+def takes_options(function: Callable[_P, _R]) -> Callable[_P, _R]:
+    """Make a function that hands `**options` on to `RunOptions` say which of them was meant.
+
+    It names itself, and all that can be given to it, in place of what it calls.
+    """
+    of = function.__qualname__.removesuffix(".__init__")
+    given = [name for name in signature(function).parameters if name not in {"self", "options"}]
+    known = dict.fromkeys((*given, *(one.name for one in fields(RunOptions))))
+
+    @wraps(function)
+    def checked(*values: _P.args, **options: _P.kwargs) -> _R:
+        for name in options:
+            if name not in known:
+                raise ArgumentUnknown(of, name, known, likely=meant_by(name, known))
+        return function(*values, **options)
+
+    return checked
 
 
 def chosen_models(flow: Flow, options: RunOptions) -> dict[str, Model]:

@@ -1,14 +1,14 @@
 """What a transfer takes along: facts told from claims, the packet, the first messages."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from handoff_console.runtime.agents import Edge
 from handoff_console.runtime.context import history_messages, request_message, slice_messages
-from handoff_console.runtime.contract import ContextPolicy, HandoffRequest, Message
+from handoff_console.runtime.contract import ContextPolicy, HandoffRequest, Message, Packet
 from handoff_console.runtime.flow import Flow
 from handoff_console.runtime.handoff import OpenHandoff
-from handoff_console.runtime.packet import Packet, build_packet
+from handoff_console.runtime.packet import build_packet
 from handoff_console.runtime.redaction import Redaction
 from handoff_console.runtime.state import SessionState, heard
 
@@ -34,8 +34,12 @@ def pack(
     edge: Edge,
     request: HandoffRequest,
     summary: str,
+    edited: Callable[[Packet], Packet],
 ) -> Packed:
-    """Pack what goes along an edge from a handoff, as the edge's context policy says."""
+    """Pack what goes along an edge from a handoff, as the edge's context policy says.
+
+    `edited` gives the packet as it is to go along: changed, where an operator changed it.
+    """
     said = _said(by)
     request, left_behind = need_to_know(flow.redaction, edge, request)
     confirmed, claimed = state.split(
@@ -54,6 +58,7 @@ def pack(
         redaction=flow.redaction,
         fields=edge.fields,
     )
+    packet = edited(packet)
     withheld = tuple(sorted({*withheld, *left_behind}))
     history = by.context.messages
     messages: Sequence[Message]

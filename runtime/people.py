@@ -5,21 +5,27 @@ is bound to exactly what was shown, counts once, and anything but a clear yes is
 example 3 and exercise 3.
 """
 
+import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
+from handoff_console.runtime.canonical import as_json
 from handoff_console.runtime.contract import Effect, Message, ToolCall
+from handoff_console.runtime.errors import MISTAKES, named
 from handoff_console.runtime.events import (
     ApprovalDecided,
     ApprovalRequested,
     InputGiven,
     InputRequested,
+    WarningRaised,
 )
 from handoff_console.runtime.handoff import OpenHandoff
 from handoff_console.runtime.player import Player
 from handoff_console.runtime.recorder import Recorder
 from handoff_console.runtime.tool import Tool
+
+_Said = TypeVar("_Said")
 
 
 class Suspended(Exception):
@@ -90,14 +96,16 @@ class People:
             Suspended: Nobody has decided yet.
         """
         approval = self._requested(handoff, call, index, tool)
-        recorded = self.player.decision(approval.approval_id, approval.shown)
+        denied = self.player.is_denied(handoff.scope, tool)
+        recorded = None if denied else self.player.decision(approval.approval_id, approval.shown)
         if recorded:
             self.recorder.emit(handoff.scope, recorded[0])
             return recorded
         decision = self.decisions.get(approval.approval_id)
-        if decision is None and self.ask:
-            asked = self.ask(approval)
-            decision = asked if isinstance(asked, Decision) else None
+        if denied:
+            decision = _pretended_no(approval)
+        if decision is None:
+            decision = self._asked_now(handoff, approval, Decision)
         expired = self._is_expired(approval.approval_id, tool)
         if decision is None and not expired:
             self.approvals.append(approval)
@@ -107,11 +115,11 @@ class People:
         decided = ApprovalDecided(
             approval_id=approval.approval_id,
             approved=not reason,
-            decided_by=decision.decided_by if decision else "",
+            decided_by=str(decision.decided_by) if decision else "",
             reason=reason,
             proposed=keep(call["arguments"]).digest,
             approved_arguments=None if reason else keep(arguments).digest,
-            note=decision.note if decision else "",
+            note=str(decision.note) if decision else "",
         )
         self.recorder.emit(handoff.scope, decided)
         return decided, arguments
@@ -125,9 +133,8 @@ class People:
         self.recorder.emit(handoff.scope, InputRequested(question=question, asked_by=asked_by))
         recorded = self.player.answer(handoff.id)
         answer = self.answers.pop(handoff.id, None) if recorded is None else None
-        if recorded is None and answer is None and self.ask:
-            asked = self.ask(self._question(handoff, question))
-            answer = asked if isinstance(asked, str) else None
+        if recorded is None and answer is None:
+            answer = self._asked_now(handoff, self._question(handoff, question), str)
         if recorded is None and answer is None:
             self.questions.append(self._question(handoff, question))
             raise Suspended
@@ -135,6 +142,32 @@ class People:
         kept = self.recorder.keep(message)
         self.recorder.emit(handoff.scope, InputGiven(answer=kept.digest))
         return message
+
+    def _asked_now(
+        self, handoff: OpenHandoff, what: Approval | Question, kind: type[_Said]
+    ) -> _Said | None:
+        """Return what somebody who sits there says; None where nobody does, or says it wrongly.
+
+        Then the session waits, as without them: nothing is lost, and nothing is taken for a yes.
+        """
+        if self.ask is None:
+            return None
+        try:
+            said: object = self.ask(what)
+        except MISTAKES as error:  # it is the host's, and the session goes on
+            problem = f"asking a person failed ({named(error)})"
+        else:
+            if said is None or isinstance(said, kind):
+                return said
+            if inspect.iscoroutine(said):
+                said.close()  # or Python warns that nobody waited for it
+            problem = (
+                f"who was asked returned a {type(said).__name__}; it has to return a "
+                f"{'text' if kind is str else kind.__name__}, or None"
+            )
+        text = f"{problem}; the session waits for the answer"
+        self.recorder.emit(handoff.scope, WarningRaised(code="not_asked", text=text))
+        return None
 
     def _question(self, handoff: OpenHandoff, text: str) -> Question:
         return Question(
@@ -182,6 +215,15 @@ class People:
         return requested_at is not None and self.now() > requested_at + tool.approval_seconds
 
 
+def _pretended_no(approval: Approval) -> Decision:
+    return Decision(
+        approval_id=approval.approval_id,
+        approved=False,
+        shown=approval.shown,
+        note="pretended by a re-run",
+    )
+
+
 def _judged(
     decision: Decision | None, approval: Approval, tool: Tool
 ) -> tuple[str, dict[str, Any]]:
@@ -192,9 +234,9 @@ def _judged(
         return "stale", {}
     if decision.arguments is None:
         return "", dict(approval.arguments)
-    arguments = dict(decision.arguments)
     try:
+        arguments: dict[str, Any] = as_json(dict(decision.arguments))
         tool.parse(arguments)
-    except ValueError:
+    except (TypeError, ValueError):
         return "invalid", {}
     return "", arguments

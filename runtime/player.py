@@ -6,13 +6,19 @@ from itertools import chain
 from typing import Any
 
 from handoff_console.runtime.agents import Agent
-from handoff_console.runtime.contract import HandoffRequest, Message
-from handoff_console.runtime.errors import ModelError, ReplayDiverged, TransientModelError
+from handoff_console.runtime.contract import HandoffRequest, Message, Packet
+from handoff_console.runtime.errors import (
+    FunctionFailed,
+    ModelError,
+    ReplayDiverged,
+    TransientModelError,
+)
 from handoff_console.runtime.events import ApprovalDecided
 from handoff_console.runtime.events import ReplayDiverged as DivergedEvent
 from handoff_console.runtime.models import Model, ModelReply
 from handoff_console.runtime.recorder import Recorder, Scope
 from handoff_console.runtime.tape import (
+    BegunAct,
     RecordedHandoff,
     RecordedReply,
     RecordedResult,
@@ -26,6 +32,9 @@ IDLE_TURNS = 50
 """Loop turns without a played answer after which nothing can be played any more. A branch needs at
 most a few from one answer to its next question."""
 
+
+_BLANK = Tape()
+"""Of sessions that are run for the first time; nothing is ever put on it."""
 
 LOST = "the process ended before the reply came"
 """The error of a model call that is asked again after a resume."""
@@ -46,6 +55,8 @@ def as_played(recorded: RecordedReply) -> Any:
         raise LostReply
     if recorded.late:
         return LATE
+    if recorded.raised_at:
+        raise FunctionFailed(recorded.error, recorded.raised_at)
     if recorded.error:
         kind = TransientModelError if recorded.transient else ModelError
         raise kind(recorded.error, billed=recorded.usage.tokens > 0)
@@ -63,8 +74,20 @@ class Player:
 
     def __init__(self, recorder: Recorder, tape: Tape | None = None) -> None:
         self._recorder = recorder
-        self._tape = tape or Tape()
         self._live = tape is None
+        self.played = 0
+        """Answers taken from the tape so far."""
+        self.asked_live = 0
+        """Models and tools that were really asked."""
+        self._last_id = self.last_handoff_number = 0
+        self._moments: list[float] = []
+        """Of the answers that are still to be played."""
+        self._tape = _BLANK
+        if tape is not None:
+            self._insert(tape)
+
+    def _insert(self, tape: Tape) -> None:
+        self._tape = tape
         self._last_id = self.last_handoff_number = last_id(
             chain.from_iterable(self._tape.handoff_ids.values())
         )
@@ -73,11 +96,6 @@ class Player:
             [reply.at_seconds for reply in replies]
             + [result.at_seconds for result in self._tape.results.values()]
         )
-        """Of the answers that are still to be played."""
-        self.played = 0
-        """Answers taken from the tape so far."""
-        self.asked_live = 0
-        """Models and tools that were really asked."""
 
     def handoff_id(self, path: str, attempt: int) -> str:
         """Return the id of a handoff: as recorded, or the next one."""
@@ -125,9 +143,12 @@ class Player:
             self._same(scope, f"step {step}, call {index}", found.arguments, arguments)
         return found
 
-    def was_running(self, scope: Scope, step: int, index: int) -> bool:
-        """Say whether a tool had been called, and had not returned, when the process ended."""
-        return (scope.path, scope.attempt, step, index) in self._tape.running
+    def begun(self, scope: Scope, step: int, index: int) -> BegunAct | None:
+        """Return the tool call that the record has the beginning of, and no end.
+
+        Its key was made from what it was really called with, which the record may hold redacted.
+        """
+        return self._tape.running.get((scope.path, scope.attempt, step, index))
 
     def answer(self, handoff_id: str) -> Message | None:
         """Return what a person answered to a handoff's question, if the record has it."""
@@ -142,6 +163,10 @@ class Player:
         """Return a request as it is to be sent."""
         return request
 
+    def edited_packet(self, path: str, packet: Packet) -> Packet:  # noqa: ARG002
+        """Return a packet as it is to go along."""
+        return packet
+
     def edited_agent(self, path: str, agent: Agent) -> Agent:  # noqa: ARG002
         """Return an agent as it is to work at a place in the tree."""
         return agent
@@ -153,6 +178,10 @@ class Player:
     def asks_before(self, scope: Scope, tool: Tool, arguments: str) -> bool:  # noqa: ARG002
         """Say whether a person has to approve a tool call with these arguments (a digest)."""
         return tool.needs_approval
+
+    def is_denied(self, scope: Scope, tool: Tool) -> bool:  # noqa: ARG002
+        """Say whether a person is to have said no, whatever is recorded."""
+        return False
 
     def decision(
         self,

@@ -1,10 +1,12 @@
 """Prompt versions: plain files, `prompts/<version>/<agent>.md`, that replace a flow's own prompts.
 
 A file may begin with front matter between two lines of `---`: `key: value`, or `key:` followed by
-lines of `- item`. The rest is the agent's instructions.
+lines of `- item`. The rest is the agent's instructions. What a file leaves out stays as the flow
+has it; a key with nothing after it (`examples:`, `handoff_description:`, `targets:`) takes away
+what the flow has, and so does `instructions:` for the instructions.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -14,16 +16,18 @@ from handoff_console.runtime.errors import FlowError, choices
 from handoff_console.runtime.flow import Flow
 
 _LISTS = ("examples", "targets")
-_KEYS = ("handoff_description", "examples", "targets", "model", "threshold")
+_KEYS = ("handoff_description", "examples", "targets", "model", "threshold", "instructions")
 
 
 @dataclass(frozen=True)
 class AgentPrompt:
     """One agent's file."""
 
-    instructions: str
-    handoff_description: str = ""
-    examples: tuple[str, ...] = ()
+    instructions: str | None = None
+    """None leaves the flow's own; an empty text takes them away. So do the next two."""
+    handoff_description: str | None = None
+    """When to hand a request to this agent; it counts for every edge that leads to it."""
+    examples: tuple[str, ...] | None = None
     targets: tuple[str, ...] | None = None
     """Whom it may hand off to in this version; None leaves the flow's edges as they are."""
     model: str | None = None
@@ -64,9 +68,10 @@ class PromptVersion:
                     [f"prompt version {self.label!r} lets {name!r} hand off to {unknown[0]!r}; the "
                      f"flow lets it hand off to: {choices(known)}."],
                 )  # fmt: skip
+        described = {name for name, it in self.agents.items() if it.handoff_description is not None}
         return flow.changed(
             agents=[
-                _with_prompt(agent, self.agents[agent.name]) if agent.name in self.agents else agent
+                _with_prompt(_told_of(agent, described), self.agents.get(agent.name))
                 for agent in flow.agents
             ],
             prompt_version=self.label,
@@ -110,10 +115,16 @@ def _read(path: Path) -> AgentPrompt:
         threshold = float(fields["threshold"]) if fields.get("threshold") else None
     except ValueError:
         raise _wrong(path, f"threshold {fields['threshold']!r} is no number") from None
+    if fields.get("instructions") or ("instructions" in fields and body.strip()):
+        raise _wrong(
+            path,
+            "instructions stand below the front matter; `instructions:` is for a file without "
+            "any, and takes the flow's own away",
+        )
     return AgentPrompt(
-        instructions=body.strip(),
-        handoff_description=fields.get("handoff_description", ""),
-        examples=tuple(lists.get("examples", ())),
+        instructions=body.strip() or ("" if "instructions" in fields else None),
+        handoff_description=fields.get("handoff_description"),
+        examples=tuple(lists.get("examples", ())) if "examples" in fields else None,
         targets=tuple(t.strip() for t in targets) if "targets" in fields else None,
         model=fields.get("model") or None,
         threshold=threshold,
@@ -137,15 +148,33 @@ def _front_matter(path: Path, head: str) -> tuple[dict[str, str], dict[str, list
     return fields, lists
 
 
-def _with_prompt(agent: Agent, prompt: AgentPrompt) -> Agent:
+def _told_of(agent: Agent, described: Collection[str]) -> Agent:
+    """Return an agent whose edges leave it to the version what it says of the agents it describes.
+
+    An edge may have words of its own for its target. They would hide the version's, which nobody
+    would read.
+    """
+    if not any(edge.description and edge.target in described for edge in agent.edges):
+        return agent
+    edges = [
+        replace(edge, description="") if edge.target in described else edge for edge in agent.edges
+    ]
+    return replace(agent, edges=edges)
+
+
+def _with_prompt(agent: Agent, prompt: AgentPrompt | None) -> Agent:
+    if prompt is None:
+        return agent
     edges = agent.edges
     if prompt.targets is not None:
         edges = [edge for edge in agent.edges if edge.target in prompt.targets]
     return replace(
         agent,
-        prompt=prompt.instructions or agent.prompt,
-        description=prompt.handoff_description or agent.description,
-        examples=prompt.examples or agent.examples,
+        prompt=agent.prompt if prompt.instructions is None else prompt.instructions,
+        description=(
+            agent.description if prompt.handoff_description is None else prompt.handoff_description
+        ),
+        examples=agent.examples if prompt.examples is None else prompt.examples,
         edges=edges,
         model=prompt.model or agent.model,
         threshold=agent.threshold if prompt.threshold is None else prompt.threshold,

@@ -1,11 +1,19 @@
 """What a recording says of one handoff: enough to put it before the same agent again."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from handoff_console.runtime.agents import Agent
 from handoff_console.runtime.context import request_message, slice_messages
-from handoff_console.runtime.contract import ContextPolicy, HandoffRequest, HandoffResult, Message
+from handoff_console.runtime.contract import (
+    HUMAN,
+    ContextPolicy,
+    HandoffRequest,
+    HandoffResult,
+    Message,
+    Packet,
+)
 from handoff_console.runtime.edits import Edits
 from handoff_console.runtime.errors import RequestError, choices
 from handoff_console.runtime.events import (
@@ -18,13 +26,16 @@ from handoff_console.runtime.events import (
     InputGiven,
     InputRequested,
     ModelCalled,
+    Recording,
     UserMessageReceived,
+    context_chain,
+    hop_of,
+    is_within,
 )
 from handoff_console.runtime.flow import Flow
 from handoff_console.runtime.joining import Answered, joined_result
-from handoff_console.runtime.packet import Packet
 from handoff_console.runtime.surroundings import Surroundings, surroundings
-from handoff_console.runtime.tape import Recording, Tape, hop_of, is_within
+from handoff_console.runtime.tape import Tape
 
 _NAMED = 20
 """Of more handoffs than that, the first and the last are named."""
@@ -67,7 +78,8 @@ class RecordedAgain:
         A receiver of the whole conversation reads no request, so an edited one changes nothing for
         it.
         """
-        if not edits.changes_request or self.opened.context_policy == ContextPolicy.FULL_HISTORY:
+        changes = edits.changes_request or edits.changes_packet
+        if not changes or self.opened.context_policy == ContextPolicy.FULL_HISTORY:
             return self.first_messages
         if self._is_plain_root:
             *before, last = self.first_messages
@@ -75,18 +87,16 @@ class RecordedAgain:
         if self.opened.context_policy == ContextPolicy.SLICE:
             payload, *recent = self.first_messages
             return [*slice_messages(request, [payload]), *recent]
-        return [request_message(flow, request, self._edited_packet(edits))]
+        return [request_message(flow, request, self.packet_for(edits))]
+
+    def packet_for(self, edits: Edits) -> Packet | None:
+        """Return the packet with the changes; None where none came along."""
+        return edits.packet(self.packet) if self.packet else None
 
     @property
     def _is_plain_root(self) -> bool:
         last = self.first_messages[-1]["content"] if self.first_messages else None
         return self.opened.packet is None and last == self.message
-
-    def _edited_packet(self, edits: Edits) -> Packet | None:
-        if self.packet is None:
-            return None
-        facts = {k: v for k, v in self.packet.facts.items() if k not in edits.without_inputs}
-        return replace(self.packet, facts=facts | dict(edits.inputs))
 
 
 def find_handoff(recording: Recording, handoff_id: str) -> RecordedAgain:
@@ -109,7 +119,7 @@ def find_handoff(recording: Recording, handoff_id: str) -> RecordedAgain:
     if opening is None:
         raise RequestError(
             f"The handoff {handoff_id!r} was refused and never began, so there is nothing to run "
-            "again; run the one that asked for it."
+            f"again; run {_asker(recording, mine)}, which asked for it."
         )
     body, opened = recording.body, opening.payload
     called = found.get(ModelCalled)
@@ -120,13 +130,41 @@ def find_handoff(recording: Recording, handoff_id: str) -> RecordedAgain:
         opened,
         HandoffRequest.model_validate(body(asked.request or "")),
         Packet(**body(opened.packet)) if opened.packet else None,
-        _messages(called.payload.context, body)[1:] if called else [],
+        _messages(recording, called.payload.context, handoff_id)[1:] if called else [],
         turn,
         str(body(turn.message)["content"]),
         surroundings(recording, opening),
         _onward_tokens(recording, opening),
         _waits_for(recording, opening.path or ""),
     )
+
+
+def _asker(recording: Recording, mine: Sequence[Event]) -> str:
+    """Return who asked for a handoff, by its own handoff: `'h2' (billing)`."""
+    asked = mine[0]
+    base, hop = hop_of(asked.path or "")
+    asker = ""
+    for event in recording.events:
+        if event.seq < asked.seq and isinstance(event.payload, HandoffOpened):
+            is_hop_before = hop and hop_of(event.path or "") == (base, hop - 1)
+            if is_hop_before or (not hop and event.handoff_id == asked.parent_id):
+                asker = f"{event.handoff_id!r} ({event.payload.target})"
+    return asker or "the one"
+
+
+def agent_of(flow: Flow, recorded: RecordedAgain) -> Agent:
+    """Return the agent that does a recorded handoff, as the flow has it now; perhaps a person.
+
+    Raises:
+        RequestError: The flow has no such agent any more.
+    """
+    name = recorded.opened.target
+    if name not in {HUMAN, *flow.agents_by_name}:
+        raise RequestError(
+            f"The flow {flow.name!r} has no agent {name!r} any more; it has: "
+            f"{choices(flow.agents_by_name)}."
+        )
+    return flow.agent(name)
 
 
 def recorded_result(
@@ -191,13 +229,14 @@ def _change(before: Mapping[str, Any] | None, now: Mapping[str, Any] | None) -> 
     return f"has another {' and '.join(parts) or 'description'}"
 
 
-def _messages(node: str, body: Callable[[str], Any]) -> list[Message]:
-    parts: list[list[Message]] = []
-    while node:
-        link = body(node)
-        parts.append([body(digest) for digest in link["messages"]])
-        node = link["previous"] or ""
-    return [message for part in reversed(parts) for message in part]
+def _messages(recording: Recording, context: str, handoff_id: str) -> list[Message]:
+    digests, is_whole = context_chain(context, recording.body)
+    if not is_whole:
+        raise RequestError(
+            f"The session {recording.session_id!r} no longer holds all that {handoff_id!r} read, "
+            "so it cannot be run again."
+        )
+    return [recording.body(digest) for digest in digests]
 
 
 def _onward_tokens(recording: Recording, opening: Event) -> int:

@@ -8,34 +8,29 @@ of Python more; measured).
 """
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cache, cached_property, lru_cache
+from functools import cache, cached_property
 from typing import Any
 
 from pydantic_core import SchemaValidator, core_schema
 
-SENSITIVE_KEYS = frozenset(
-    "access_token api_key auth_token authorization aws_secret_access_key bearer_token card_number "
-    "client_secret credit_card credit_card_number cvc cvv iban id_token passphrase passwd password "
-    "pin_code private_key refresh_token secret secret_access_key secret_key session_token ssn "
-    "token x_api_key".split()
+from handoff_console.runtime.card_numbers import CARD_SHAPE, without_cards
+from handoff_console.runtime.sensitive_names import (
+    SENSITIVE_KEYS,
+    name_pattern,
+    name_shape,
+    name_start,
+    tells_secret,
 )
-"""Keys whose values are removed, however they are written: `card_number` is `Card-Number`,
-`card number` and `cardNumber` as well."""
+
+__all__ = ["SENSITIVE_KEYS", "Redaction", "redacted_names"]
 
 _MARKS = (
     "sk-", "pk-", "rk-", "k_live_", "k_test_", "bearer", "basic", "eyj", "akia", "asia", "aiza",
     "ghp_", "gho_", "ghs_", "ghu_", "ghr_", "github_pat", "glpat-", "xox", "private key", "://",
+    "hf_", "npm_",
 )  # fmt: skip
-_CARD_SHAPE = r"[0-9](?:[ -]*[0-9]){12}"
-_DIGITS = re.compile(r"(?<![\w.+])[0-9]+(?:[ -][0-9]+)*(?![\w])")
-_ISSUED = re.compile(
-    r"4(?:\d{12}|\d{15}|\d{18})|5[1-5]\d{14}|2[2-7]\d{14}|3[47]\d{13}|3(?:0[0-5]|[689]\d)\d{11}"
-    r"|35\d{14,17}|(?:50|5[6-9]|6\d)\d{11,17}"
-)
-"""The first digits and lengths that card issuers use: one in ten timestamps in milliseconds has a
-right check digit, and none of them begins like a card."""
 _PRIVATE_KEY = r"-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(?:-----END [A-Z ]*-----|\Z)"
 _PATTERNS = (
     ("private key", re.compile(_PRIVATE_KEY, re.DOTALL)),
@@ -47,6 +42,9 @@ _PATTERNS = (
     ("key", re.compile(r"\b(?:sk|pk|rk)(?:-[\w-]{16,}|_(?:live|test)_\w{10,})")),
     ("key", re.compile(r"\b(?:(?:AKIA|ASIA)[A-Z0-9]{16}\b|AIza[\w-]{30,})")),
     ("token", re.compile(r"\b(?:gh[opsur]_|github_pat_|glpat-|xox[abprs]-)[\w-]{10,}")),
+    ("token", re.compile(r"(?<![A-Za-z0-9])(?:hf_[A-Za-z0-9]{20,}|npm_[A-Za-z0-9]{30,})")),
+    # In a header; the key alone would keep all but the first of several.
+    ("cookie", re.compile(r"(?i)(?<=cookie:)(?=\s*[\w.-]+=)[^\r\n\"'\\]+")),
     ("token", re.compile(r"(?<![\w-])eyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*")),
     ("password", re.compile(r"(?<=://)[^\s/:@]+:[^\s/@]+(?=@)")),
 )  # fmt: skip
@@ -67,6 +65,8 @@ class Redaction:
     """
 
     keys: frozenset[str] = SENSITIVE_KEYS
+    """Those of `SENSITIVE_KEYS` count in every name that ends with them (`db_password`), others
+    only as a whole."""
     patterns: bool = True
     """Whether values are removed by their form as well: keys, tokens, bearer headers, passwords in
     addresses, card numbers of a known issuer whose check digit is right."""
@@ -78,23 +78,22 @@ class Redaction:
 
     def is_sensitive(self, key: str) -> bool:
         """Say whether the value under this key is removed."""
-        return _folded(key) in self._folded_keys
+        return tells_secret(self.keys, key)
 
     def may_hold(self, text: str) -> bool:
         """Say whether `text` (plain or JSON) may hold something to remove; no is certain."""
-        if not text.isascii():  # `ß` is `ss` to a key, and a lone surrogate no text to pydantic
-            text = text.casefold().encode(errors="replace").decode()
-        return self._is_suspicious(text)
+        return self._is_suspicious(_plain(text))
 
     def clean_text(self, text: str) -> str:
         """Return `text` with what is sensitive replaced by `[redacted: what]`."""
-        if not self.may_hold(text):
+        plain = _plain(text)
+        if not self._is_suspicious(plain):
             return text
         if self.patterns:
             for name, pattern in _PATTERNS:
                 text = pattern.sub(f"[redacted: {name}]", text)
-            text = _DIGITS.sub(_without_cards, text)
-        return _without_values(self._named, text) if self.keys else text
+            text = without_cards(text) if _has_card_shape(plain) else text
+        return self._without_values(text) if self._has_name(plain) else text
 
     def clean(self, value: Any) -> Any:
         """Return a copy of a JSON value with what is sensitive replaced, at any depth."""
@@ -129,61 +128,70 @@ class Redaction:
             return f"[redacted: {key}]"
         return self.clean(item)
 
-    @cached_property
-    def _folded_keys(self) -> frozenset[str]:
-        return frozenset(map(_folded, self.keys))
+    def _without_values(self, text: str) -> str:
+        """Return `text` without what stands after a sensitive name and `:` or `=`."""
+        kept, at = [], 0
+        while found := self._named.search(text, at):
+            start = found.end()
+            name = text[name_start(text, found.start(), at) : found.end("name")]
+            end = _value_end(text, start) if self.is_sensitive(name) else start
+            if end == start or text[start:end].lstrip("\\\"'").startswith("[redacted"):
+                kept.append(text[at : max(end, start)])
+            else:
+                opening = _QUOTED.match(text, start)
+                quote = found["end"] or (opening[0] if opening else "")
+                kept.append(f"{text[at:start]}{quote}[redacted: {name}]{quote}")
+            at = max(end, start)
+        return "".join([*kept, text[at:]])
 
     @cached_property
     def _is_suspicious(self) -> Callable[[str], bool]:
-        return _search(self.keys, self.patterns)
+        forms = [*map(re.escape, _MARKS), CARD_SHAPE] if self.patterns else []
+        return _search(*forms, *self._name_shapes)
+
+    @cached_property
+    def _has_name(self) -> Callable[[str], bool]:
+        return _search(*self._name_shapes)
+
+    @property
+    def _name_shapes(self) -> list[str]:
+        return [name_shape(self.keys)] if self.keys else []
 
     @cached_property
     def _named(self) -> re.Pattern[str]:
-        words = "|".join(sorted(map(re.escape, self.keys), key=len, reverse=True))
-        words = words.replace("_", "[_ -]?")
-        return re.compile(rf"""(?i)(?<![\w-])(?P<name>{words})(?P<end>\\*["']?)\s*[:=]\s*""")
+        return name_pattern(self.keys)
 
 
-@lru_cache(maxsize=4_096)
-def _folded(key: str) -> str:
-    return re.sub(r"[-_\s]", "", key.casefold())
+def redacted_names(values: Mapping[str, Any]) -> list[str]:
+    """Return the names of the values that something was removed from, in order."""
+    return [name for name, value in values.items() if _has_gap(value)]
+
+
+def _has_gap(value: Any) -> bool:
+    if isinstance(value, Mapping):
+        return any(_has_gap(item) for item in value.values())
+    if isinstance(value, list | tuple):
+        return any(map(_has_gap, value))
+    return isinstance(value, str) and "[redacted: " in value
+
+
+def _plain(text: str) -> str:
+    if text.isascii():
+        return text
+    # `ß` is `ss` to a key, and a lone surrogate no text to pydantic.
+    return text.casefold().encode(errors="replace").decode()
 
 
 @cache
-def _search(keys: frozenset[str], patterns: bool) -> Callable[[str], bool]:
-    """Return what says whether a text has one of the tell-tale words, in capitals or not."""
-    words = {form.casefold() for key in keys for form in _spellings(key)}
-    if "token" in words:  # bare, it would be seen in every `max_tokens`
-        words = words - {"token"} | {f"token{end}" for end in "\"'\\:= \t\n"}
-    if patterns:
-        words.update(_MARKS)
-    choices = [re.escape(word) for word in sorted(words)]
-    if patterns:
-        choices.append(_CARD_SHAPE)
-    if not choices:
+def _search(*shapes: str) -> Callable[[str], bool]:
+    """Return what says whether a text has one of these shapes, in capitals or not."""
+    if not shapes:
         return lambda _: False
-    pattern = f"(?i:{'|'.join(choices)})"
+    pattern = f"(?i:{'|'.join(shapes)})"
     return SchemaValidator(core_schema.str_schema(pattern=pattern)).isinstance_python
 
 
-def _spellings(key: str) -> Iterable[str]:
-    return {key.replace("_", mark) for mark in ("_", "-", " ", "")}
-
-
-def _without_values(named: re.Pattern[str], text: str) -> str:
-    """Return `text` without what stands after a sensitive name and `:` or `=`."""
-    kept, at = [], 0
-    while found := named.search(text, at):
-        start = found.end()
-        end = _value_end(text, start)
-        if end == start or text[start:end].lstrip("\\\"'").startswith("[redacted"):
-            kept.append(text[at : max(end, start)])
-        else:
-            opening = _QUOTED.match(text, start)
-            quote = found["end"] or (opening[0] if opening else "")
-            kept.append(f"{text[at:start]}{quote}[redacted: {found['name']}]{quote}")
-        at = max(end, start)
-    return "".join([*kept, text[at:]])
+_has_card_shape = _search(CARD_SHAPE)
 
 
 def _value_end(text: str, start: int) -> int:
@@ -215,37 +223,3 @@ def _bracket_end(text: str, start: int) -> int:
         if depth == 0:
             return at
     return len(text)
-
-
-def _without_cards(match: re.Match[str]) -> str:
-    """Return a run of digit groups without the card numbers in it."""
-    parts = re.split("([ -])", match[0])  # groups at even places, what separates them at odd ones
-    first, kept = 0, []
-    while first < len(parts):
-        last = _card_end(parts, first)
-        kept.append(parts[first] if last is None else "[redacted: card number]")
-        first = first + 1 if last is None else last + 1
-        if first < len(parts):
-            kept.append(parts[first])
-        first += 1
-    return "".join(kept)
-
-
-def _card_end(parts: Sequence[str], first: int) -> int | None:
-    """Return where the longest card number ends that begins with this group; None if none does."""
-    end, number = None, ""
-    for at in range(first, len(parts), 2):
-        number += parts[at]
-        if len(number) > 19:
-            break
-        # Phone numbers have 13 digits too; cards that short are not written in groups.
-        if len(number) >= (13 if at == first else 14) and _is_card(number):
-            end = at
-    return end
-
-
-def _is_card(number: str) -> bool:
-    if not _ISSUED.fullmatch(number):
-        return False
-    doubled = [sum(divmod(2 * int(digit), 10)) for digit in number[-2::-2]]
-    return (sum(map(int, number[-1::-2])) + sum(doubled)) % 10 == 0

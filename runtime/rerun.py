@@ -7,9 +7,9 @@ only by an explicit edit, which is recorded.
 
 import math
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
-from handoff_console.runtime.agents import HUMAN, Agent
+from handoff_console.runtime.agents import Agent
 from handoff_console.runtime.budget import Pool
 from handoff_console.runtime.contract import (
     ContextPolicy,
@@ -19,14 +19,16 @@ from handoff_console.runtime.contract import (
 )
 from handoff_console.runtime.delegation import Delegations
 from handoff_console.runtime.edits import Edits
-from handoff_console.runtime.errors import ReplayDiverged, RequestError, choices
+from handoff_console.runtime.errors import ReplayDiverged, RequestError
+from handoff_console.runtime.events import Recording, UserMessageReceived
 from handoff_console.runtime.flow import Flow
 from handoff_console.runtime.handoff import End
 from handoff_console.runtime.models import as_model
-from handoff_console.runtime.options import Origin, SessionResult
+from handoff_console.runtime.options import Origin, SessionResult, takes_options
 from handoff_console.runtime.people import Approval
 from handoff_console.runtime.recorded import (
     RecordedAgain,
+    agent_of,
     find_handoff,
     recorded_result,
     with_recorded_prompts,
@@ -35,7 +37,8 @@ from handoff_console.runtime.recorder import Recorder, Scope
 from handoff_console.runtime.rerun_player import Mode, Repeated, RerunPlayer
 from handoff_console.runtime.rerun_resumed import ResumedRerunPlayer
 from handoff_console.runtime.session import Session
-from handoff_console.runtime.tape import Recording, Tape
+from handoff_console.runtime.tape import Tape
+from handoff_console.runtime.taping import read_tape
 
 
 @dataclass(frozen=True)
@@ -58,6 +61,7 @@ class RerunResult:
     """Where it first asked for something else: the place, and the digests of both inputs."""
 
 
+@takes_options
 async def rerun(
     flow: Flow,
     recording: Recording,
@@ -85,30 +89,12 @@ async def rerun(
         RequestError: There is no such handoff, it never began, or an edit is wrong; nothing ran.
         FlowError: An agent of the flow has no model.
     """
-    edits = edits or Edits()
-    recorded = find_handoff(recording, handoff_id)
-    path = recorded.event.path or ""
-    as_was = with_recorded_prompts(flow, recording)
-    if recorded.opened.target not in {HUMAN, *as_was.agents_by_name}:
-        raise RequestError(
-            f"The flow {flow.name!r} has no agent {recorded.opened.target!r} any more; it has: "
-            f"{choices(as_was.agents_by_name)}."
-        )
-    agent = as_was.agent(recorded.opened.target)
-    request = edits.check(as_was, agent, recorded.request)
-    tape = Tape.of(recording)
-    place = (path, recorded.event.attempt)
-    if mode is Mode.CONTINUE:
-        place = (f"t{len(tape.messages)}", 1)  # the whole session's result
-    ended = recorded_result(recording, tape, *place)
-    if graft:
-        tape = tape.grafted(path, Tape.of(graft))
-    edited = as_model(edits.model, flow.name, agent.name) if edits.model is not None else None
-    since = 0.0 if mode is Mode.CONTINUE else recorded.event.elapsed_seconds
+    ordered = _ordered(flow, recording, handoff_id, mode, edits or Edits())
+    tape = ordered.tape.grafted(ordered.path, read_tape(graft)) if graft else ordered.tape
     players: list[RerunPlayer] = []
 
     def player_of(recorder: Recorder) -> RerunPlayer:
-        repeated = Repeated(tape, mode, path, edits, since, edited)
+        repeated = ordered.repeated(tape)
         players.append(
             ResumedRerunPlayer(recorder, repeated, so_far)
             if so_far
@@ -116,31 +102,86 @@ async def rerun(
         )
         return players[0]
 
-    origin = replace(
-        options.pop("origin", Origin()),
-        kind="rerun",
-        rerun_of=recording.session_id,
-        rerun_handoff=handoff_id,
-        rerun_mode=mode.value,
-        edits=edits.described() or None,
-    )
+    options["origin"] = ordered.origin(recording.session_id, options.get("origin", Origin()))
     if so_far:
         options["session_id"] = so_far.session_id
-    session = Session(as_was, so_far, player_of=player_of, origin=origin, **options)
+    elif mode is Mode.CONTINUE:
+        options.setdefault("state", tape.given)
+    request_ids = _request_ids(recording) if mode is Mode.CONTINUE else ()
+    session = Session(ordered.flow, so_far, player_of=player_of, request_ids=request_ids, **options)
     if mode is Mode.CONTINUE:
         result = await _whole(session, tape)
     else:
-        result = await _alone(session, recorded, edits, agent, request)
-    player = players[0]
-    if ended:
+        result = await _alone(session, ordered)
+    return _came_out(ordered, session, result, players[0])
+
+
+class _Ordered(NamedTuple):
+    """A re-run that has been checked and can begin."""
+
+    flow: Flow
+    """With the prompts that were recorded."""
+    recorded: RecordedAgain
+    agent: Agent
+    request: HandoffRequest
+    """As it is to be sent."""
+    tape: Tape
+    mode: Mode
+    edits: Edits
+    ended: HandoffResult | None
+    """The recorded result of what is run again."""
+
+    @property
+    def path(self) -> str:
+        return self.recorded.event.path or ""
+
+    def origin(self, session_id: str, given: Origin) -> Origin:
+        """Return where the re-run comes from, besides what the caller says of it."""
+        return replace(
+            given,
+            kind="rerun",
+            rerun_of=session_id,
+            rerun_handoff=self.recorded.event.handoff_id or "",
+            rerun_mode=self.mode.value,
+            edits=self.edits.described() or None,
+        )
+
+    def repeated(self, tape: Tape) -> Repeated:
+        """Return what its player has to know."""
+        model = self.edits.model
+        edited = None if model is None else as_model(model, self.flow.name, self.agent.name)
+        is_whole = self.mode is Mode.CONTINUE
+        since_seconds = 0.0 if is_whole else self.recorded.event.elapsed_seconds
+        return Repeated(tape, self.mode, self.path, self.edits, since_seconds, edited)
+
+
+def _ordered(
+    flow: Flow, recording: Recording, handoff_id: str, mode: Mode, edits: Edits
+) -> _Ordered:
+    recorded = find_handoff(recording, handoff_id)
+    as_was = with_recorded_prompts(flow, recording)
+    agent = agent_of(as_was, recorded)
+    request = edits.check(as_was, agent, recorded.request, recorded.packet)
+    tape = read_tape(recording)
+    place = (recorded.event.path or "", recorded.event.attempt)
+    if mode is Mode.CONTINUE:
+        place = (f"t{len(tape.messages)}", 1)  # the whole session's result
+    ended = recorded_result(recording, tape, *place)
+    return _Ordered(as_was, recorded, agent, request, tape, mode, edits, ended)
+
+
+def _came_out(
+    ordered: _Ordered, session: Session, result: SessionResult, player: RerunPlayer
+) -> RerunResult:
+    if ordered.ended:
         recorder = session.parts.recorder
-        same = session.result_digest == recorder.hash_of(ended.model_dump(mode="json"))
+        same = session.result_digest == recorder.hash_of(dict(ordered.ended))
     else:
-        same = bool(result.waiting_for) and _waits_for(result) == recorded.waits_for
+        same = bool(result.waiting_for) and _waits_for(result) == ordered.recorded.waits_for
     return RerunResult(
         session=result,
-        mode=mode,
-        recorded=ended,
+        mode=ordered.mode,
+        recorded=ordered.ended,
         same_result=same,
         live_model_calls=player.live_models,
         live_tool_calls=player.live_tools,
@@ -157,6 +198,15 @@ def _waits_for(result: SessionResult) -> set[str]:
     }
 
 
+def _request_ids(recording: Recording) -> list[str]:
+    """Return the request ids of a recording's turns, in order."""
+    return [
+        event.request_id or ""
+        for event in recording.events
+        if isinstance(event.payload, UserMessageReceived)
+    ]
+
+
 async def _whole(session: Session, tape: Tape) -> SessionResult:
     result = None
     for message in tape.messages:
@@ -169,11 +219,9 @@ async def _whole(session: Session, tape: Tape) -> SessionResult:
     return result
 
 
-async def _alone(
-    session: Session, recorded: RecordedAgain, edits: Edits, agent: Agent, request: HandoffRequest
-) -> SessionResult:
+async def _alone(session: Session, ordered: _Ordered) -> SessionResult:
+    recorded, edits, request = ordered.recorded, ordered.edits, ordered.request
     opened, event = recorded.opened, recorded.event
-    flow = session.parts.flow
     scope = Scope(turn=event.turn, request_id=event.request_id)
     around = recorded.surroundings
     bound_seconds = math.inf if "deadline_seconds" in edits.limits else around.bound_seconds
@@ -184,10 +232,10 @@ async def _alone(
         gate.session_workers = around.earlier_workers
         for key, value in around.state:
             session.parts.state.set(scope, key, value)
-        handoff = gate.prepared(
-            gate.scope(scope, event.path or "", parent_id=None, attempt=event.attempt),
+        handoff = gate.places.prepared(
+            gate.places.scope(scope, event.path or "", parent_id=None, attempt=event.attempt),
             opened.source,
-            agent,
+            ordered.agent,
             opened.via,
             request,
             bound_at=session.parts.recorder.timeline.elapsed() + bound_seconds,
@@ -197,15 +245,15 @@ async def _alone(
             ancestors=around.ancestors,
             continues=opened.continues,
             follows=opened.follows,
-            packet=recorded.packet,
+            packet=recorded.packet_for(edits),
             policy=ContextPolicy(opened.context_policy),
             withheld=opened.withheld,
-            passed_on=recorded.messages_for(flow, request, edits),
+            passed_on=recorded.messages_for(ordered.flow, request, edits),
         )
         has_grant = opened.grant_tokens is not None
         return await delegations.run_alone(handoff, "run again", has_grant=has_grant)
 
-    pool = _private_pool(flow, recorded, agent, request)
+    pool = _private_pool(ordered)
     try:
         result = await session.repeat(scope, pool, recorded.message, work)
     except ReplayDiverged:
@@ -216,17 +264,18 @@ async def _alone(
     return result
 
 
-def _private_pool(
-    flow: Flow, recorded: RecordedAgain, agent: Agent, request: HandoffRequest
-) -> Pool:
+def _private_pool(ordered: _Ordered) -> Pool:
     """Return a pool of the re-run's own: the recorded grant, and what its transfers need after it.
 
     A root spends from the whole pool, as it did.
     """
+    recorded = ordered.recorded
     if recorded.opened.grant_tokens is None:
         return Pool(recorded.pool_tokens, recorded.finish_floor_tokens)
     onward = [
-        flow.limits_of(edge).max_tokens for edge in agent.edges if edge.via is HandoffKind.TRANSFER
+        ordered.flow.limits_of(edge).max_tokens
+        for edge in ordered.agent.edges
+        if edge.via is HandoffKind.TRANSFER
     ]
     onward_tokens = max(recorded.onward_tokens, *onward, 0)
-    return Pool(request.limits.max_tokens + onward_tokens)
+    return Pool(ordered.request.limits.max_tokens + onward_tokens)

@@ -9,21 +9,22 @@ from handoff_console.runtime.contract import (
     Effect,
     HandoffRequest,
     HandoffResult,
+    Packet,
     Status,
 )
 from handoff_console.runtime.edits import Edits
 from handoff_console.runtime.errors import ReplayDiverged
-from handoff_console.runtime.events import ApprovalDecided
+from handoff_console.runtime.events import ApprovalDecided, is_within
 from handoff_console.runtime.events import ReplayDiverged as DivergedEvent
 from handoff_console.runtime.models import Model
 from handoff_console.runtime.player import Player
 from handoff_console.runtime.recorder import Recorder, Scope
 from handoff_console.runtime.tape import (
+    BegunAct,
     RecordedHandoff,
     RecordedReply,
     RecordedResult,
     Tape,
-    is_within,
 )
 from handoff_console.runtime.tool import Tool
 
@@ -114,6 +115,10 @@ class RerunPlayer(Player):
         """Say that nothing was lost: this is another session."""
         return False
 
+    def begun(self, scope: Scope, step: int, index: int) -> BegunAct | None:
+        """Return the begun call of the recording, where this run goes on with its request."""
+        return super().begun(scope, step, index) if self._mode is Mode.CONTINUE else None
+
     def result(
         self, scope: Scope, step: int, index: int, tool: Tool, arguments: str
     ) -> RecordedResult | None:
@@ -168,6 +173,10 @@ class RerunPlayer(Player):
         """Return the request as the operator changed it, at the place that is run again."""
         return self._edits.request(request) if path == self._path else request
 
+    def edited_packet(self, path: str, packet: Packet) -> Packet:
+        """Return the packet as the operator changed it, at the place that is run again."""
+        return self._edits.packet_alone(packet) if path == self._path else packet
+
     def edited_agent(self, path: str, agent: Agent) -> Agent:
         """Return the agent as the operator changed it, at the place that is run again."""
         return self._edits.agent(agent) if path == self._path else agent
@@ -178,12 +187,18 @@ class RerunPlayer(Player):
 
     def asks_before(self, scope: Scope, tool: Tool, arguments: str) -> bool:
         """Say whether a person has to approve: every write that will really happen, and afresh."""
+        if self.is_denied(scope, tool):
+            return True
         if self._mode is Mode.VERIFY:
             return tool.needs_approval
         if self._mode in (Mode.WHAT_IF, Mode.LIVE_READS):
             return False
         writes = tool.needs_approval or tool.effect is not Effect.READ
         return writes and (self._is_armed(tool) or not self._same_call(scope, tool, arguments))
+
+    def is_denied(self, scope: Scope, tool: Tool) -> bool:
+        """Say whether the operator pretends a no, at the place that is run again."""
+        return scope.path == self._path and tool.name in self._edits.denied
 
     def decision(
         self, approval_id: str, shown: str

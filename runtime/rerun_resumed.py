@@ -6,13 +6,15 @@ from handoff_console.runtime.contract import Message
 from handoff_console.runtime.events import (
     ApprovalDecided,
     ModelReplied,
+    Recording,
     ReplayDiverged,
     ToolReturned,
 )
 from handoff_console.runtime.player import Player
 from handoff_console.runtime.recorder import Recorder, Scope
 from handoff_console.runtime.rerun_player import Repeated, RerunPlayer
-from handoff_console.runtime.tape import RecordedReply, RecordedResult, Recording, Tape
+from handoff_console.runtime.tape import BegunAct, RecordedReply, RecordedResult
+from handoff_console.runtime.taping import read_tape
 from handoff_console.runtime.tool import Tool
 
 
@@ -29,7 +31,7 @@ class ResumedRerunPlayer(RerunPlayer):
 
     def __init__(self, recorder: Recorder, repeated: Repeated, so_far: Recording) -> None:
         super().__init__(recorder, repeated)
-        own = Tape.of(so_far)
+        own = read_tape(so_far)
         self._own_ids = own.handoff_ids
         self._own = Player(recorder, own)
         self._last_id = max(self._last_id, self._own.last_handoff_number)
@@ -85,9 +87,9 @@ class ResumedRerunPlayer(RerunPlayer):
         self._gives_own = own is not None
         return own or super().result(scope, step, index, tool, arguments)
 
-    def was_running(self, scope: Scope, step: int, index: int) -> bool:
-        """Say whether this re-run had called a tool that had not returned."""
-        return self._own.was_running(scope, step, index)
+    def begun(self, scope: Scope, step: int, index: int) -> BegunAct | None:
+        """Return the tool call that this re-run had begun and not ended."""
+        return self._own.begun(scope, step, index)
 
     def answer(self, handoff_id: str) -> Message | None:
         """Return what a person answered, in this re-run or in the recording."""

@@ -1,35 +1,39 @@
 """A whole session: what the user says in, the tree of handoffs it causes, one answer out."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
-from itertools import chain
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
-from handoff_console.runtime.agents import HUMAN
-from handoff_console.runtime.answers import answer_text
-from handoff_console.runtime.asked import check_request
+from handoff_console.runtime import endings
+from handoff_console.runtime.asked import check_message
 from handoff_console.runtime.beginnings import received, resumed, started
 from handoff_console.runtime.budget import Pool
-from handoff_console.runtime.contract import EndedBy, HandoffRequest, HandoffResult, Message, Status
+from handoff_console.runtime.contract import (
+    HUMAN,
+    HandoffRequest,
+    HandoffResult,
+    Message,
+    Status,
+    answer_text,
+)
 from handoff_console.runtime.delegation import Delegations
 from handoff_console.runtime.events import (
     InputRequested,
-    SessionClosed,
-    SessionSuspended,
-    WarningRaised,
+    Recording,
 )
 from handoff_console.runtime.flow import Flow
 from handoff_console.runtime.handoff import End
-from handoff_console.runtime.options import RunOptions, SessionResult, chosen_models, new_session_id
+from handoff_console.runtime.options import RunOptions, SessionResult, chosen_models, takes_options
 from handoff_console.runtime.parts import SessionParts
-from handoff_console.runtime.people import Approval, People, Question, Suspended
+from handoff_console.runtime.people import People, Suspended
 from handoff_console.runtime.player import Player
 from handoff_console.runtime.recorder import Recorder, Scope
 from handoff_console.runtime.state import SessionState
-from handoff_console.runtime.tape import Recording, Tape
+from handoff_console.runtime.taping import read_tape
 from handoff_console.runtime.toolbox import Toolbox
 
 
+@takes_options
 async def run(flow: Flow, message: str | HandoffRequest, **options: Any) -> SessionResult:
     """Run a session of one user turn to its end, or to where it needs a person, and record it.
 
@@ -45,14 +49,21 @@ async def run(flow: Flow, message: str | HandoffRequest, **options: Any) -> Sess
         SessionStopped: Only with `on_stop="raise"`.
     """
     session = Session(flow, **options)
-    result = await session.say(message)
+    result = await session.answer(message)
     if not result.waiting_for:
         session.close()
     session.raise_if_stopped()
     return result
 
 
-async def resume(flow: Flow, recording: Recording, **options: Any) -> SessionResult:
+@takes_options
+async def resume(
+    flow: Flow,
+    recording: Recording,
+    *,
+    more: "Callable[[Session, SessionResult], Awaitable[SessionResult]] | None" = None,
+    **options: Any,
+) -> SessionResult:
     """Go on with a session that was suspended or interrupted, from its record.
 
     What was answered is not asked again, what was done is not done again: the engine runs over the
@@ -61,6 +72,8 @@ async def resume(flow: Flow, recording: Recording, **options: Any) -> SessionRes
     Args:
         flow: The flow it was recorded with.
         recording: The session so far.
+        more: Gets the session after its last recorded turn, says what else there is to say, and
+            returns the last result; without it the session is closed then.
         options: Fields of `RunOptions`; `decisions` and `answers` say what people decided since.
 
     Raises:
@@ -70,6 +83,10 @@ async def resume(flow: Flow, recording: Recording, **options: Any) -> SessionRes
     result = None
     for message in session.earlier_messages:
         result = await session.say(message)
+        if result.waiting_for:
+            return result
+    if more and result:
+        result = await more(session, result)
         if result.waiting_for:
             return result
     session.close()
@@ -84,45 +101,32 @@ class Session:
         flow: Who may hand off to whom.
         recording: What it recorded so far, to go on with it.
         player_of: Makes what answers from a recording, for a session that repeats another one.
+        request_ids: Of its turns, for a session that repeats them: effects keep their keys.
         options: Fields of `RunOptions`.
     """
 
+    @takes_options
     def __init__(
         self,
         flow: Flow,
         recording: Recording | None = None,
         *,
         player_of: Callable[[Recorder], Player] | None = None,
+        request_ids: Sequence[str] = (),
         **options: Any,
     ) -> None:
+        self._request_ids = request_ids
         self._options = options_of = RunOptions(**options)
         clock = options_of.clock
-        self.id = options_of.session_id or new_session_id(clock)
-        tape = Tape.of(recording) if recording else None
+        self.id = options_of.id_of_session()
+        tape = read_tape(recording) if recording else None
         self.earlier_messages = list(tape.messages) if tape else []
         """What the user said before, where a recording is gone on with."""
+        self._given = tape.given if tape else options_of.state
         recorded = recording.events if recording else ()
         recorder = Recorder(options_of.sink, self.id, clock, flow.redaction, recorded)
         player = player_of(recorder) if player_of else Player(recorder, tape)
-        people = People(
-            recorder=recorder,
-            player=player,
-            now=clock.now,
-            decisions={decision.approval_id: decision for decision in options_of.decisions},
-            answers=dict(options_of.answers),
-            ask=options_of.ask,
-        )
-        self.parts = SessionParts(
-            flow=flow,
-            models=chosen_models(flow, options_of),
-            recorder=recorder,
-            state=SessionState(recorder),
-            player=player,
-            people=people,
-            ledger=options_of.ledger,
-            raise_on_stop=options_of.on_stop == "raise",
-            wait_for_answers=options_of.wait_for_answers,
-        )
+        self.parts = _parts(flow, options_of, recorder, player)
         self._turn, self._workers = 0, 0
         self._request_id = ""
         self._next_agent = flow.start
@@ -136,15 +140,22 @@ class Session:
         """Run one user turn to its end, or to where it needs a person.
 
         Raises:
-            RequestError: A typed request does not fit the flow; nothing is recorded of it.
+            RequestError: It is no text, or a typed request that does not fit the flow; nothing is
+                recorded of it.
         """
+        result = await self.answer(message)
+        self.parts.recorder.commit()
+        return result
+
+    async def answer(self, message: str | HandoffRequest) -> SessionResult:
+        """Run one user turn as `say` does, for who closes at once: the end is not committed yet."""
         flow = self.parts.flow
-        if isinstance(message, HandoffRequest):
-            check_request(flow, message)
+        check_message(flow, message)
         if self._turn == 0:
             self._start()
         self._turn += 1
-        self._request_id = f"{self.id}/t{self._turn}"
+        repeated = self._request_ids[self._turn - 1 : self._turn]
+        self._request_id = repeated[0] if repeated else f"{self.id}/t{self._turn}"
         scope = Scope(turn=self._turn, request_id=self._request_id)
         self._receive(scope, message, flow.pool_tokens)
         delegations = self._delegations = Delegations(self.parts, self._workers)
@@ -182,7 +193,9 @@ class Session:
         self._receive(scope, message, pool.total)
         delegations = self._delegations = Delegations(self.parts, 0, pool)
         self._toolboxes.append(delegations.toolbox)
-        return await self._until_end(scope, delegations, work(delegations))
+        result = await self._until_end(scope, delegations, work(delegations))
+        self.parts.recorder.commit()
+        return result
 
     async def _until_end(
         self, scope: Scope, delegations: Delegations, work: Awaitable[End]
@@ -196,7 +209,6 @@ class Session:
             self._end = None
             self.close()
             raise
-        self.parts.recorder.commit()
         result = self._end.result or HandoffResult(status=Status.ERROR, notes="no result")
         pool = delegations.pool
         return SessionResult(self.id, result, self._end.reason, pool.spent, pool.total)
@@ -213,18 +225,7 @@ class Session:
             question = result.notes or answer_text(result)
             recorder.emit(scope, InputRequested(question=question))
         self._warn_of_running_tools(scope)
-        pool = delegations.pool
-        recorder.emit(
-            scope,
-            SessionClosed(
-                status=result.status if result else None,
-                cancelled=end is None or end.ended_by is EndedBy.CANCELLED,
-                reason=end.reason if end else "",
-                answer=self.result_digest if result else None,
-                pool_free=pool.free,
-                pool_spent=pool.spent,
-            ),
-        )
+        recorder.emit(scope, endings.closed(end, self.result_digest, delegations.pool))
         recorder.commit()
 
     @property
@@ -237,7 +238,7 @@ class Session:
         if result is openings.result:
             return openings.result_digest
         # No handoff closed with it: the runtime joined it from the answers of a fork.
-        return self.parts.recorder.keep(result.model_dump(mode="json")).digest
+        return self.parts.recorder.keep_text(result.body()).digest
 
     def raise_if_stopped(self) -> None:
         """Raise what stopped the last request, for those who asked for it.
@@ -254,6 +255,8 @@ class Session:
         if self._resumes:
             parts.recorder.emit(Scope(), resumed(origin))
         parts.recorder.emit(Scope(), started(parts, origin))
+        for key, value in self._given.items():
+            parts.state.set(Scope(), key, value)
 
     def _receive(self, scope: Scope, message: str | HandoffRequest, pool_tokens: int) -> None:
         payload = received(self.parts, scope, message, pool_tokens)
@@ -261,31 +264,33 @@ class Session:
 
     def _suspended(self, scope: Scope, delegations: Delegations) -> SessionResult:
         people, recorder = self.parts.people, self.parts.recorder
-        waiting: tuple[Approval | Question, ...] = (*people.approvals, *people.questions)
         self._warn_of_running_tools(scope)
-        recorder.emit(
-            scope,
-            SessionSuspended(
-                approvals=tuple(approval.approval_id for approval in people.approvals),
-                questions=tuple(question.handoff_id for question in people.questions),
-            ),
-        )
+        recorder.emit(scope, endings.suspended(people))
         recorder.commit(synced=bool(people.approvals))
-        notes = "; ".join(
-            f"{item.tool} waits for approval" if isinstance(item, Approval) else item.text
-            for item in waiting
-        )
-        result = HandoffResult(status=Status.NEEDS_INPUT, notes=notes)
-        pool = delegations.pool
-        return SessionResult(self.id, result, "", pool.spent, pool.total, waiting)
+        return endings.waiting(self.id, people, delegations.pool)
 
     def _warn_of_running_tools(self, scope: Scope) -> None:
-        for toolbox in self._toolboxes:
-            toolbox.closed = True
-        for name in chain.from_iterable(toolbox.running.values() for toolbox in self._toolboxes):
-            text = (
-                f"the tool {name!r} had not returned when the session stopped; its result, should "
-                "it come, is not recorded"
-            )
-            warning = WarningRaised(code="tool_left_running", text=text)
+        for warning in endings.left_running(self._toolboxes):
             self.parts.recorder.emit(scope, warning)
+
+
+def _parts(flow: Flow, options: RunOptions, recorder: Recorder, player: Player) -> SessionParts:
+    people = People(
+        recorder=recorder,
+        player=player,
+        now=options.clock.now,
+        decisions={decision.approval_id: decision for decision in options.decisions},
+        answers=dict(options.answers),
+        ask=options.ask,
+    )
+    return SessionParts(
+        flow=flow,
+        models=chosen_models(flow, options),
+        recorder=recorder,
+        state=SessionState(recorder),
+        player=player,
+        people=people,
+        ledger=options.ledger,
+        raise_on_stop=options.on_stop == "raise",
+        wait_for_answers=options.wait_for_answers,
+    )

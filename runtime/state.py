@@ -8,7 +8,7 @@ once. Another value for it is a conflict: recorded, visible, without effect. Sou
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from handoff_console.runtime.canonical import canonical_text
+from handoff_console.runtime.canonical import as_json, canonical_text
 from handoff_console.runtime.contract import Message
 from handoff_console.runtime.events import StateSet
 from handoff_console.runtime.recorder import Recorder, Scope
@@ -32,6 +32,7 @@ class SessionState:
 
     def set(self, scope: Scope, key: str, value: Any) -> None:
         """Learn a value. The same value again is nothing new; another one is a conflict."""
+        value = as_json(value)
         if key in self._values and self._values[key] == value:
             return
         conflict = key in self._values

@@ -9,11 +9,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from handoff_console.runtime.contract import HandoffKind
-from handoff_console.runtime.events import Event, HandoffOpened, StateSet
+from handoff_console.runtime.contract import RUNTIME, HandoffKind
+from handoff_console.runtime.events import Event, HandoffOpened, Recording, StateSet
 from handoff_console.runtime.guards import TurnCounters
-from handoff_console.runtime.joining import RUNTIME
-from handoff_console.runtime.tape import Recording
 
 
 @dataclass(frozen=True)

@@ -5,25 +5,16 @@ The same engine runs over a tape and over live models. A tape is keyed by where 
 for another question is a divergence: recorded, never guessed around.
 """
 
-import re
 from collections import defaultdict, deque
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from handoff_console.runtime.contract import HandoffRequest, HandoffResult, Message, Usage
 from handoff_console.runtime.events import (
     ApprovalDecided,
-    ApprovalRequested,
-    Event,
-    HandoffClosed,
-    HandoffRequested,
-    InputGiven,
-    ModelCalled,
-    ModelReplied,
-    ToolCalled,
-    ToolReturned,
-    UserMessageReceived,
+    hop_of,
+    is_within,
 )
 
 Place = tuple[str | None, int, int]
@@ -47,6 +38,8 @@ class RecordedReply(NamedTuple):
     """When it came, since the session started."""
     seconds: float
     """How long it took."""
+    raised_at: str = ""
+    """Where the function that stands for it failed."""
 
 
 class RecordedResult(NamedTuple):
@@ -60,6 +53,17 @@ class RecordedResult(NamedTuple):
     late: bool
     at_seconds: float
     seconds: float
+    raised_at: str = ""
+    outcome_unknown: bool = False
+
+
+class BegunAct(NamedTuple):
+    """A tool call that the record has no end of."""
+
+    arguments: str
+    """The digest of what it was called with."""
+    key: str | None
+    """Of its effect; None for reads."""
 
 
 class RecordedHandoff(NamedTuple):
@@ -73,16 +77,6 @@ class RecordedHandoff(NamedTuple):
     result_digest: str | None
 
 
-@dataclass(frozen=True)
-class Recording:
-    """A recorded session: its events, and its bodies on request."""
-
-    session_id: str
-    events: Sequence[Event]
-    body: Callable[[str], Any]
-    """Returns a body by its digest, as a JSON value."""
-
-
 @dataclass
 class Tape:
     """The answers of a recorded session."""
@@ -92,7 +86,7 @@ class Tape:
     unanswered: set[Place] = field(default_factory=set)
     """Model calls that the record has no answer to: the process ended before it came."""
     results: dict[ToolPlace, RecordedResult] = field(default_factory=dict)
-    running: set[ToolPlace] = field(default_factory=set)
+    running: dict[ToolPlace, BegunAct] = field(default_factory=dict)
     """Tools that were called and had not returned when the process ended."""
     decisions: dict[str, tuple[ApprovalDecided, dict[str, Any]]] = field(default_factory=dict)
     """By approval id, with the arguments that were approved."""
@@ -112,88 +106,8 @@ class Tape:
     """Digests of the requests, by path and attempt."""
     messages: list[str | HandoffRequest] = field(default_factory=list)
     """What the user said, a turn each."""
-
-    @classmethod
-    def of(cls, recording: Recording) -> "Tape":
-        """Read the tape of a recorded session."""
-        tape = cls()
-        asked: dict[Place, deque[str]] = defaultdict(deque)
-        called: dict[ToolPlace, str] = {}
-        typed: dict[int, bool] = {}
-        for event in recording.events:
-            tape._read(event, recording.body, asked, called, typed)
-        tape.unanswered = {place for place, contexts in asked.items() if contexts}
-        tape.running = called.keys() - tape.results.keys()
-        return tape
-
-    def _read(
-        self,
-        event: Event,
-        body: Callable[[str], Any],
-        asked: Mapping[Place, deque[str]],
-        called: dict[ToolPlace, str],
-        typed: dict[int, bool],
-    ) -> None:
-        where = (event.path, event.attempt)
-        match event.payload:
-            case UserMessageReceived() as said:
-                typed[event.turn] = said.typed
-                self.messages.append(body(said.message)["content"])
-            case HandoffRequested() as request:
-                self.handoff_ids[where].append(event.handoff_id or "")
-                self.requests[where] = request.request or ""
-                if typed.pop(event.turn, False) and request.request:
-                    self.messages[-1] = HandoffRequest.model_validate(body(request.request))
-            case ModelCalled() as call:
-                asked[*where, call.step].append(call.context)
-            case ModelReplied() as reply:
-                place = (*where, reply.step)
-                self.replies[place].append(
-                    RecordedReply(
-                        asked[place].popleft(),
-                        body(reply.reply) if reply.reply else None,
-                        Usage(reply.input_tokens, reply.output_tokens, reply.measured),
-                        reply.finish_reason,
-                        reply.error,
-                        reply.transient,
-                        reply.late,
-                        event.elapsed_seconds,
-                        reply.latency_seconds,
-                    )
-                )
-            case ToolCalled() as use:
-                called[*where, use.step, use.index] = use.arguments
-            case ToolReturned() as back:
-                spot = (*where, back.step, back.index)
-                self.results[spot] = RecordedResult(
-                    called.get(spot, ""),
-                    body(back.result),
-                    back.error,
-                    back.transient,
-                    back.late,
-                    event.elapsed_seconds,
-                    back.duration_seconds,
-                )
-            case HandoffClosed() as closed:
-                result = closed.result
-                self.handoffs[where] = RecordedHandoff(
-                    event.handoff_id or "",
-                    self.requests.get(where, ""),
-                    closed.target,
-                    HandoffResult.model_validate(body(result)) if result else None,
-                    result,
-                )
-            case ApprovalRequested() as approval:
-                self.requested_at[approval.approval_id] = event.at
-                self.shown[approval.approval_id] = approval.shown
-            case ApprovalDecided() as decision:
-                approved = decision.approved_arguments
-                arguments = body(approved) if approved else {}
-                self.decisions[decision.approval_id] = (decision, arguments)
-            case InputGiven() as given:
-                self.answers[event.handoff_id or ""].append(body(given.answer))
-            case _:
-                pass
+    given: dict[str, Any] = field(default_factory=dict)
+    """What the host knew before the first turn."""
 
     def chain_end(self, path: str, attempt: int) -> RecordedHandoff | None:
         """Return what a handoff came to: its result, its retry's, or the last hop's.
@@ -242,32 +156,8 @@ class Tape:
         merged.shown = {**self.shown, **other.shown}
         merged.requested_at = {**self.requested_at, **other.requested_at}
         merged.answers, merged.messages = self.answers, list(self.messages)
+        merged.given = self.given
         return merged
-
-
-def is_within(path: str | None, root: str) -> bool:
-    """Say whether a path is `root`, lies below it, or continues it by transfers."""
-    if path is None or path == root:
-        return path is not None
-    base, hop = hop_of(root)
-    if path.startswith((root + "/", root + "~", root + "#")):
-        return True
-    if base == root or not path.startswith(base + "~"):
-        return False
-    later = re.match(r"\d+", path[len(base) + 1 :])
-    return later is not None and int(later[0]) > hop
-
-
-def hop_of(path: str) -> tuple[str, int]:
-    """Return the path that a chain of transfers is counted from, and how many this hop is.
-
-    A branch of a fork (`t1~2.1`) is where a chain of its own begins.
-    """
-    base, mark, hop = path.rpartition("~")
-    if not mark or "/" in hop:
-        return path, 0
-    number, is_branch, _ = hop.partition(".")
-    return (path if is_branch else base), int(number)
 
 
 def last_id(ids: Iterable[str]) -> int:

@@ -4,15 +4,20 @@ import inspect
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 from pydantic.errors import PydanticUserError
 
-from handoff_console.runtime.canonical import digest
+from handoff_console.runtime.arguments import names_its_arguments
+from handoff_console.runtime.canonical import as_json, digest
 from handoff_console.runtime.contract import Effect
+from handoff_console.runtime.errors import MISTAKES, named
+
+_Schema = TypeVar("_Schema", bound=BaseModel)
 
 
+@names_its_arguments
 @dataclass(frozen=True)
 class Tool:
     """Something an agent can do, as a function whose annotated parameters are its arguments."""
@@ -38,7 +43,11 @@ class Tool:
     """Its results come from a program of somebody else, such as an MCP server."""
 
     def __post_init__(self) -> None:
-        """Fill in what was left out."""
+        """Fill in what was left out; take the effect by its word, and one name for several."""
+        object.__setattr__(self, "effect", Effect(self.effect))
+        one: object = self.remembers
+        if isinstance(one, str):
+            object.__setattr__(self, "remembers", (one,))
         if not self.name:
             name = getattr(self.function, "__name__", type(self.function).__name__)
             object.__setattr__(self, "name", name)
@@ -72,10 +81,7 @@ class Tool:
         Raises:
             ValueError: They do not fit; the text names each field and what is wrong with it.
         """
-        try:
-            parsed = self.arguments.model_validate(arguments)
-        except ValidationError as error:
-            raise ValueError(problems(error)) from error
+        parsed = fitted(self.arguments, arguments)
         return {
             name: getattr(parsed, f"parameter_{number}")
             for number, name in enumerate(self._parameters)
@@ -94,6 +100,12 @@ class Tool:
         except (NameError, TypeError, ValueError) as error:
             return f"its parameters cannot be read: {error}"
         return ""
+
+    @property
+    def untyped(self) -> tuple[str, ...]:
+        """Parameters without an annotation, which take whatever a model sends."""
+        parameters = self._parameters.items()
+        return tuple(name for name, one in parameters if one.annotation is one.empty)
 
     @cached_property
     def _parameters(self) -> Mapping[str, inspect.Parameter]:
@@ -150,6 +162,34 @@ _BY_NAME = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_O
 
 def _titled(name: str) -> str:
     return name.replace("_", " ").strip().title()
+
+
+def fitted(schema: type[_Schema], value: Any) -> _Schema:
+    """Return a value in the shape of a schema, whatever the schema's own checks raise.
+
+    Raises:
+        ValueError: It does not fit; the text says where and why.
+    """
+    try:
+        return schema.model_validate(value)
+    except ValidationError as error:
+        raise ValueError(problems(error)) from error
+    except MISTAKES as error:
+        raise ValueError(f"a check of it failed: {named(error)}") from error
+
+
+def fitted_json(schema: type[BaseModel], value: Any) -> dict[str, Any]:
+    """Return what `fitted` returns, as JSON.
+
+    Raises:
+        ValueError: It does not fit, or has no form in JSON.
+    """
+    fits = fitted(schema, value)
+    try:
+        dumped: dict[str, Any] = as_json(fits.model_dump(mode="json"))
+    except MISTAKES as error:
+        raise ValueError(f"it has no form in JSON: {named(error)}") from error
+    return dumped
 
 
 def problems(error: ValidationError) -> str:

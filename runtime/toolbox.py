@@ -4,15 +4,15 @@ Source: S0 steps 3 and 5, S3 example 3.
 """
 
 import asyncio
-import json
-from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
-from handoff_console.runtime.canonical import canonical_text
-from handoff_console.runtime.context import KeptMessage, kept_message, tool_message, tool_value
-from handoff_console.runtime.contract import Effect, ToolCall
+from handoff_console.runtime.acts import Acts
+from handoff_console.runtime.canonical import as_json
+from handoff_console.runtime.context import KeptMessage, kept_message, tool_message
+from handoff_console.runtime.contract import Effect, ToolCall, tool_value
+from handoff_console.runtime.denials import Denial, denied
 from handoff_console.runtime.errors import choices
 from handoff_console.runtime.events import ToolCalled, ToolDenied, ToolReturned, ToolReturnedLate
 from handoff_console.runtime.frozen import quickly_made
@@ -21,19 +21,13 @@ from handoff_console.runtime.ledger import EffectLedger
 from handoff_console.runtime.people import People
 from handoff_console.runtime.player import Player
 from handoff_console.runtime.recorder import Recorder
+from handoff_console.runtime.redaction import redacted_names
 from handoff_console.runtime.state import SessionState
 from handoff_console.runtime.tape import RecordedResult
 from handoff_console.runtime.tool import Tool
 from handoff_console.runtime.tools import LATE, ToolOutcome, by_deadline, needs_thread, run_tool
 
 NOT_IN_TIME = "the tool did not return by the deadline"
-
-
-class Denial(NamedTuple):
-    """Why a tool does not run."""
-
-    rule: str
-    reason: str
 
 
 @quickly_made
@@ -48,6 +42,9 @@ class _Use:
     tool: Tool
     arguments: Mapping[str, Any]
     """As they will be executed: the person who approved may have edited them."""
+    parsed: Mapping[str, Any] | None
+    """The same, as the tool takes them; None where a person may have edited them."""
+    arguments_digest: str
     key: str | None
     """Of the effect, for all but reads."""
     approval_id: str | None = None
@@ -70,8 +67,8 @@ class Toolbox:
         ledger: EffectLedger,
     ) -> None:
         self._recorder, self._state = recorder, state
-        self._player, self._people, self._ledger = player, people, ledger
-        self._acts: Counter[str] = Counter()
+        self._player, self._people = player, people
+        self._acts = Acts(recorder, player, ledger)
         self.running: dict[tuple[str, str], str] = {}
         """Tools that were left behind, by handoff and call: their names."""
         self.closed = False
@@ -86,11 +83,11 @@ class Toolbox:
             Suspended: It waits for a person.
         """
         tool = handoff.agent.tools_by_name.get(call["name"])
-        denial = _denied(handoff, call, tool)
+        denial = denied(handoff, call, tool)
         if denial or tool is None:
             return self._deny(handoff, call, index, denial or Denial("unknown", ""))
         try:
-            tool.parse(call["arguments"])
+            parsed: Mapping[str, Any] | None = tool.parse(call["arguments"])
         except ValueError as error:
             reason = f"the arguments of {tool.name!r} do not fit: {error}"
             return self._deny(handoff, call, index, Denial("arguments", reason))
@@ -102,13 +99,14 @@ class Toolbox:
             if not decided.approved:
                 why = f"{tool.name!r} did not run: a person has to approve it ({decided.reason})."
                 return self._deny(handoff, call, index, Denial("approval", why))
-        key = self._key(handoff, tool, arguments)
-        use = _Use(handoff, call, handoff.steps, index, tool, arguments, key, approval_id)
+            asked, parsed = self._recorder.keep(arguments).digest, None
+        key = self._acts.key(handoff, tool, arguments, index)
+        step = handoff.steps
+        use = _Use(handoff, call, step, index, tool, arguments, parsed, asked, key, approval_id)
         return await self._run(use, said, seconds_left)
 
     async def _run(self, use: _Use, said: str, seconds_left: float) -> KeptMessage:
         handoff, tool = use.handoff, use.tool
-        kept = self._recorder.keep(use.arguments)
         self._recorder.emit(
             handoff.scope,
             ToolCalled(
@@ -118,30 +116,28 @@ class Toolbox:
                 tool=tool.name,
                 effect=tool.effect,
                 reason=said or f"asked for by {handoff.agent.name} in step {use.step}",
-                arguments=kept.digest,
+                arguments=use.arguments_digest,
                 idempotency_key=use.key,
                 approval_id=use.approval_id,
             ),
         )
-        recorded = self._player.result(handoff.scope, use.step, use.index, tool, kept.digest)
+        recorded = self._player.result(
+            handoff.scope, use.step, use.index, tool, use.arguments_digest
+        )
         if recorded:
             return await self._play(use, recorded)
         await self._player.go_live()
+        if told := self._told_without_running(use):
+            return told
         if use.key:
-            known = self._ledger.find(use.key)
-            if known:
-                return self._returned(
-                    use, ToolOutcome(known.result), self._recorder.elapsed(), from_ledger=True
-                )
-            if self._ledger.is_open(use.key):
-                return self._unknown(use)
-            self._ledger.begin(use.key, self._recorder.session_id)
+            self._acts.begin(use.key)
         # A crash after this line finds the intended effect on the disk.
         self._recorder.commit(synced=tool.effect is not Effect.READ)
         started = self._recorder.elapsed()
+        arguments = tool.parse(use.arguments) if use.parsed is None else use.parsed
         try:
             outcome = await by_deadline(
-                run_tool(tool, tool.parse(use.arguments)),
+                run_tool(tool, arguments),
                 seconds_left,
                 lambda late: self._returned_late(use, late),
             )
@@ -151,25 +147,39 @@ class Toolbox:
             raise
         if outcome is LATE:
             self.running[use.place] = tool.name
-            return self._returned(use, ToolOutcome(error=NOT_IN_TIME), started, late=True)
-        self._note(use, outcome)
+            outcome = ToolOutcome(error=NOT_IN_TIME, is_unknown=use.key is not None)
+            return self._returned(use, outcome, started, late=True)
+        if use.key:
+            self._acts.ended(use.key, outcome)
         return self._returned(use, outcome, started)
+
+    def _told_without_running(self, use: _Use) -> KeptMessage | None:
+        """Return what the model reads where the tool may not run; None where it may."""
+        if use.key and (known := self._acts.done(use.key)):
+            outcome = ToolOutcome(known.result)
+            return self._returned(use, outcome, self._recorder.elapsed(), from_ledger=True)
+        if use.key and self._acts.may_have_happened(use.key):
+            return self._deny_unknown(use)
+        # Asked for before a resume: the record has only that there was a value.
+        if use.handoff.step_played and (names := redacted_names(use.arguments)):
+            return self._deny_redacted(use, names)
+        return None
 
     async def _play(self, use: _Use, recorded: RecordedResult) -> KeptMessage:
         started = self._recorder.elapsed()
         await self._player.step_played(recorded.at_seconds, recorded.seconds)
         message = recorded.message
         value = None if recorded.error else tool_value(message)
-        outcome = ToolOutcome(value, recorded.error, recorded.transient)
+        outcome = ToolOutcome(
+            value,
+            recorded.error,
+            recorded.transient,
+            is_unknown=recorded.outcome_unknown,
+            raised_at=recorded.raised_at,
+        )
+        if use.key:
+            self._acts.played(use.key, outcome)
         return self._returned(use, outcome, started, late=recorded.late, replayed=True)
-
-    def _note(self, use: _Use, outcome: ToolOutcome) -> None:
-        if use.key is None:
-            return
-        if outcome.error:
-            self._ledger.failed(use.key)
-        else:
-            self._ledger.done(use.key, outcome.value)
 
     def _returned(
         self,
@@ -182,7 +192,7 @@ class Toolbox:
         replayed: bool = False,
     ) -> KeptMessage:
         handoff, tool = use.handoff, use.tool
-        content: Any = {"error": outcome.error} if outcome.error else _as_json(outcome.value)
+        content: Any = {"error": outcome.error} if outcome.error else as_json(outcome.value)
         if not outcome.error:
             handoff.gathered[use.step, use.index] = {"tool": tool.name, "result": content}
         kept = kept_message(self._recorder, tool_message(use.call["id"], tool.name, content))
@@ -197,6 +207,8 @@ class Toolbox:
                 error=outcome.error,
                 transient=outcome.transient,
                 late=late,
+                outcome_unknown=outcome.is_unknown,
+                raised_at=outcome.raised_at,
                 from_ledger=from_ledger,
                 replayed=replayed,
                 untrusted=tool.untrusted,
@@ -211,7 +223,8 @@ class Toolbox:
 
     def _returned_late(self, use: _Use, outcome: ToolOutcome) -> None:
         self.running.pop(use.place, None)
-        self._note(use, outcome)
+        if use.key:
+            self._acts.ended(use.key, outcome)
         if self.closed:
             return
         content = {"error": outcome.error} if outcome.error else outcome.value
@@ -230,13 +243,20 @@ class Toolbox:
             ),
         )
 
-    def _unknown(self, use: _Use) -> KeptMessage:
+    def _deny_unknown(self, use: _Use) -> KeptMessage:
         reason = (
             f"{use.tool.name!r} did not run: the same act was begun before, and nobody knows "
             "whether it happened. A person has to find out."
         )
         denial = Denial("outcome_unknown", reason)
         return self._deny(use.handoff, use.call, use.index, denial)
+
+    def _deny_redacted(self, use: _Use, names: Sequence[str]) -> KeptMessage:
+        reason = (
+            f"{use.tool.name!r} did not run: the record does not hold what it was to be called "
+            f"with ({choices(names)}). A person has to supply it."
+        )
+        return self._deny(use.handoff, use.call, use.index, Denial("redacted", reason))
 
     def _deny(
         self, handoff: OpenHandoff, call: ToolCall, index: int, denial: Denial
@@ -258,33 +278,3 @@ class Toolbox:
             ),
         )
         return kept
-
-    def _key(self, handoff: OpenHandoff, tool: Tool, arguments: Mapping[str, Any]) -> str | None:
-        """Return the key of an act: the same for every attempt, counted where it is repeated."""
-        if tool.effect is Effect.READ:
-            return None
-        scope = handoff.scope
-        act = [scope.request_id, handoff.request.task, tool.name, dict(arguments)]
-        if namespace := self._player.namespace(tool):
-            act.append(namespace)
-        within = self._recorder.hash_of([*act, scope.path, scope.attempt])
-        self._acts[within] += 1
-        return self._recorder.hash_of([*act, self._acts[within]])
-
-
-def _as_json(value: Any) -> Any:
-    """Return what a tool returned as others will see it: a set or an object is none of theirs."""
-    return value if isinstance(value, str) else json.loads(canonical_text(value))
-
-
-def _denied(handoff: OpenHandoff, call: ToolCall, tool: Tool | None) -> Denial | None:
-    allowed = handoff.request.allowed_tools
-    may = f"it may call: {choices(allowed, 'none')}"
-    who = handoff.agent.name
-    if tool is None:
-        return Denial("unknown", f"tool not allowed: {who!r} has no tool {call['name']!r}; {may}.")
-    if tool.name not in allowed:
-        return Denial("not_allowed", f"tool not allowed: {who!r} asked for {tool.name!r}; {may}.")
-    if "malformed" in call:
-        return Denial("arguments", f"the arguments of {tool.name!r} are no JSON object.")
-    return None

@@ -8,8 +8,17 @@ from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from handoff_console.runtime.blame import raised_at
 from handoff_console.runtime.clock import in_virtual_time
-from handoff_console.runtime.errors import ToolError, TransientToolError
+from handoff_console.runtime.contract import Effect
+from handoff_console.runtime.errors import (
+    MISTAKES,
+    OUTCOME_UNKNOWN,
+    OutcomeUnknown,
+    ToolError,
+    TransientToolError,
+    named,
+)
 from handoff_console.runtime.frozen import quickly_made
 from handoff_console.runtime.tool import Tool
 
@@ -26,6 +35,10 @@ class ToolOutcome:
     error: str = ""
     """One sentence for the model; empty when it worked."""
     transient: bool = False
+    is_unknown: bool = False
+    """It writes, and may have done so all the same."""
+    raised_at: str = ""
+    """Where its code raised what it did not mean to; not for the model."""
 
 
 async def run_tool(tool: Tool, arguments: Mapping[str, Any]) -> ToolOutcome:
@@ -42,14 +55,28 @@ async def run_tool(tool: Tool, arguments: Mapping[str, Any]) -> ToolOutcome:
             value = tool.function(**arguments)
         if inspect.isawaitable(value):
             value = await value
+    except OutcomeUnknown as error:
+        return ToolOutcome(error=_own_words(error), is_unknown=True)
     except ToolError as error:
         transient = isinstance(error, TransientToolError)
-        return ToolOutcome(error=str(error) or _named(error), transient=transient)
+        return ToolOutcome(error=_own_words(error), transient=transient)
     except (TimeoutError, ConnectionError) as error:
-        return ToolOutcome(error=_named(error), transient=True)
-    except (Exception, SystemExit, asyncio.CancelledError) as error:  # noqa: BLE001 - the model's to read
-        return ToolOutcome(error=_named(error))
+        return _failed(tool, error, transient=True)
+    except (*MISTAKES, GeneratorExit, asyncio.CancelledError) as error:
+        return _failed(tool, error, raised_at=raised_at(tool.function, error))
     return ToolOutcome(value)
+
+
+def _failed(
+    tool: Tool, error: BaseException, *, transient: bool = False, raised_at: str = ""
+) -> ToolOutcome:
+    """Return the outcome of a tool that did not say itself whether it had done anything."""
+    if tool.effect is Effect.READ:
+        return ToolOutcome(error=named(error), transient=transient, raised_at=raised_at)
+    # Not transient: another attempt of the handoff could not try it again either.
+    return ToolOutcome(
+        error=f"{named(error)}; {OUTCOME_UNKNOWN}", is_unknown=True, raised_at=raised_at
+    )
 
 
 def needs_thread(tool: Tool) -> bool:
@@ -103,8 +130,9 @@ async def by_deadline(
     loop = asyncio.get_running_loop()
     answer: asyncio.Future[Any] = loop.create_future()
     # `asyncio.wait` does the same for twice the instructions and one more turn of the loop.
-    task = loop.create_task(_hand_over(work, answer, on_late))
-    timer = loop.call_later(max(seconds, 0), _late, loop, answer)
+    # A name of its own would be made up for each.
+    task = loop.create_task(_hand_over(work, answer, on_late), name="by deadline")
+    timer = loop.call_at(loop.time() + max(seconds, 0), _late, loop, answer)
     try:
         found = await answer
     except asyncio.CancelledError:
@@ -133,9 +161,15 @@ async def _hand_over(
             raise
         # From within: nobody who waits asked for it.
         answer.set_exception(RuntimeError("it was cancelled from within"))
-    except Exception as error:  # noqa: BLE001 - handed over
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # handed over: nobody waits to the deadline
+        if answer.get_loop().is_closed():
+            raise
         _settle(answer, None, error)
     else:
+        if answer.get_loop().is_closed():
+            return
         if on_late is None or not answer.done():
             _settle(answer, value, None)
         elif not answer.cancelled():
@@ -147,26 +181,33 @@ def _settle(future: asyncio.Future[Any], value: Any, error: BaseException | None
         return
     if error is None:
         future.set_result(value)
-    elif isinstance(error, StopIteration | KeyboardInterrupt | SystemExit):
-        future.set_exception(RuntimeError(_named(error)))
+    elif not isinstance(error, Exception) or isinstance(error, StopIteration):
+        future.set_exception(RuntimeError(named(error)))
     else:
         future.set_exception(error)
 
 
-def _named(error: BaseException) -> str:
-    text = str(error)
-    return f"{type(error).__name__}: {text}" if text else type(error).__name__
+def _own_words(error: ToolError) -> str:
+    """Return the sentence a tool means the model to read; what it raised, where that has none."""
+    try:
+        return str(error) or named(error)
+    except Exception:  # noqa: BLE001 - an error of somebody else may be broken itself
+        return named(error)
 
 
-async def run_together(works: Sequence[Coroutine[Any, Any, None]]) -> None:
-    """Wait for all; one alone costs no task. Should one raise, the others are cancelled."""
-    if len(works) <= 1:
+async def run_together(works: Sequence[Coroutine[Any, Any, None]], *, anew: bool = False) -> None:
+    """Wait for all; one alone costs no task. Should one raise, the others are cancelled.
+
+    `anew` gives one alone a task as well: its calls then do not stand on top of those that wait for
+    it, of which Python allows 1,000.
+    """
+    if len(works) <= 1 and not anew:
         for work in works:
             await work
         return
     try:
         async with asyncio.TaskGroup() as group:
             for work in works:
-                group.create_task(work)
+                group.create_task(work, name="together")
     except BaseExceptionGroup as raised:
         raise raised.exceptions[0] from None

@@ -6,12 +6,11 @@ Source: S0, step 3.
 from collections.abc import Collection, Coroutine, Sequence
 from typing import Any, NamedTuple, Protocol
 
-from handoff_console.runtime.agents import TEXT
 from handoff_console.runtime.answers import read_answer
 from handoff_console.runtime.asking import Asker, Reply
 from handoff_console.runtime.canonical import canonical_text
 from handoff_console.runtime.context import KeptMessage, kept_message, tool_message
-from handoff_console.runtime.contract import EndedBy, HandoffResult, Message, ToolCall
+from handoff_console.runtime.contract import TEXT, EndedBy, HandoffResult, Message, ToolCall
 from handoff_console.runtime.events import OutputRejected
 from handoff_console.runtime.flow import Flow
 from handoff_console.runtime.guards import asks_for_handoff
@@ -20,6 +19,13 @@ from handoff_console.runtime.people import Suspended
 from handoff_console.runtime.recorder import Recorder
 from handoff_console.runtime.toolbox import Toolbox
 from handoff_console.runtime.tools import run_together
+
+REPEATS = "repeats"
+"""Why a handoff is stopped that asks for the same again and again, though it is refused."""
+
+
+_DEEP = 16
+"""Calls that may nest on one stack; each takes some ten of Python's 1,000."""
 
 
 class Refused(NamedTuple):
@@ -66,15 +72,22 @@ class Delegation(Protocol):
 class _Acts:
     """What one reply asked for, and what came of it so far, by the call's place in the reply."""
 
+    __slots__ = (
+        "answers", "calls", "handoffs", "is_suspended", "refused", "results", "said", "stop",
+        "transfers",
+    )  # fmt: skip
+
     def __init__(self, message: Message) -> None:
         self.calls = message.get("tool_calls", [])
         self.said = message["content"]
         self.answers: dict[int, KeptMessage] = {}
         self.results: dict[int, HandoffResult] = {}
         self.stop = ""
+        self.refused: frozenset[str] = frozenset()
         self.is_suspended = False
-        self.handoffs = [i for i, call in enumerate(self.calls) if asks_for_handoff(call["name"])]
-        self.transfers = [i for i in self.handoffs if self.calls[i]["name"].startswith("transfer")]
+        names = [call["name"] for call in self.calls]
+        self.handoffs = tuple([i for i, name in enumerate(names) if asks_for_handoff(name)])
+        self.transfers = tuple([i for i in self.handoffs if names[i].startswith("transfer")])
 
 
 class Worker:
@@ -122,7 +135,7 @@ class Worker:
             if index not in acts.handoffs
         ]
         works += [self._call(handoff, acts, index, judged) for index, judged in opened.items()]
-        await run_together(works)
+        await run_together(works, anew=handoff.depth % _DEEP == _DEEP - 1)
         if acts.is_suspended:
             raise Suspended
         if fork_id:
@@ -131,6 +144,7 @@ class Worker:
         if accepted := self._judge_transfers(handoff, acts):
             return End(ended_by=EndedBy.TRANSFERRED, transfers=accepted)
         handoff.context.append(reply, *(acts.answers[index] for index in sorted(acts.answers)))
+        handoff.refused |= acts.refused
         return self._told_to_stop(handoff, acts.stop) if acts.stop else None
 
     def _judge_calls(self, handoff: OpenHandoff, acts: _Acts) -> dict[int, OpenHandoff]:
@@ -141,7 +155,7 @@ class Worker:
                 continue
             judged = self._delegation.judge_call(handoff, acts.calls[index], number)
             if isinstance(judged, Refused):
-                self._refuse(acts, index, judged)
+                self._refuse(handoff, acts, index, judged)
             else:
                 opened[index] = judged
         return opened
@@ -157,7 +171,7 @@ class Worker:
         for number, index in enumerate(acts.transfers):
             if index not in different:
                 if refused:  # the same again: every call is answered
-                    self._refuse(acts, index, refused)
+                    self._refuse(handoff, acts, index, refused)
                 continue
             promised = sum(other.limits.max_tokens for other in accepted)
             judged = self._delegation.judge_transfer(
@@ -165,18 +179,25 @@ class Worker:
             )
             if isinstance(judged, Refused):
                 refused = judged
-                self._refuse(acts, index, judged)
+                self._refuse(handoff, acts, index, judged)
             else:
                 accepted.append(judged)
         return accepted
 
-    def _refuse(self, acts: _Acts, index: int, refused: Refused) -> None:
-        message: Message = {**refused.message, "tool_call_id": acts.calls[index]["id"]}
+    def _refuse(self, handoff: OpenHandoff, acts: _Acts, index: int, refused: Refused) -> None:
+        call = acts.calls[index]
+        message: Message = {**refused.message, "tool_call_id": call["id"]}
         acts.answers[index] = kept_message(self._recorder, message)
-        acts.stop = refused.stops or acts.stop
+        asked = canonical_text([call["name"], call["arguments"]])
+        # Whoever asks for the very same once more has not read the answer, and will not.
+        repeats = REPEATS if asked in handoff.refused and asked not in acts.refused else ""
+        acts.refused |= {asked}
+        acts.stop = refused.stops or repeats or acts.stop
 
     def _told_to_stop(self, handoff: OpenHandoff, rule: str) -> End | None:
-        if handoff.told_to_stop or self._raise_on_stop:
+        if rule == REPEATS and handoff.told_to_stop:
+            return stopped(handoff, rule, "stopped: it asked again for what had been refused twice")
+        if handoff.told_to_stop or (self._raise_on_stop and rule != REPEATS):
             return stopped(handoff, rule, f"stopped: {rule} limit of the flow")
         handoff.told_to_stop = True
         return None

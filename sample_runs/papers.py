@@ -77,7 +77,7 @@ def librarian(call: ModelCall) -> ModelReply | None:
         case "not_found":
             return answer("not_found", f"{why(result)}.")
         case _:
-            return answer("error", f"The shelf could not be reached: {why(result)}")
+            return answer("error", f"The shelf could not be reached: {why(result)}.")
 
 
 def researcher(call: ModelCall) -> ModelReply:

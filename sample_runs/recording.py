@@ -50,7 +50,7 @@ class Later:
 
 
 @dataclass(frozen=True)
-class Recording:
+class SampleSession:
     """One session to record."""
 
     name: str
@@ -66,8 +66,6 @@ class Recording:
     """What people say to a session that waits."""
     variant: Callable[[], Flow] | None = None
     """The flow with something changed; by default as it is."""
-    in_demo: bool = True
-    """It is in the store that is shown first; otherwise there is only its file, to be imported."""
 
     @property
     def session_id(self) -> str:
@@ -75,7 +73,7 @@ class Recording:
         return f"{self.at:%Y%m%d-%H%M%S}-{digest(self.name.encode(), b'')[:8]}"
 
 
-def record(recording: Recording) -> EventList:
+def record(recording: SampleSession) -> EventList:
     """Run the session at the pace of a language model, in no time, and return what it recorded."""
     sink = _AnyPython(DIGEST_KEY)
     chosen = sample(recording.flow)
@@ -92,7 +90,7 @@ def record(recording: Recording) -> EventList:
     return sink
 
 
-async def _run(flow: Flow, recording: Recording, **options: Any) -> SessionResult:
+async def _run(flow: Flow, recording: SampleSession, **options: Any) -> SessionResult:
     clock = VirtualClock(recording.at)
     session = Session(flow, clock=clock, session_id=recording.session_id, **options)
     result = await session.say(recording.asked)
@@ -104,7 +102,7 @@ async def _run(flow: Flow, recording: Recording, **options: Any) -> SessionResul
 
 
 async def _go_on(
-    flow: Flow, recording: Recording, later: Later, waiting: SessionResult, **options: Any
+    flow: Flow, recording: SampleSession, later: Later, waiting: SessionResult, **options: Any
 ) -> SessionResult:
     said = [(one, later.says(one)) for one in waiting.waiting_for]
     sink: EventList = options["sink"]

@@ -32,8 +32,8 @@ def status_of(result: Mapping[str, Any]) -> str:
 
 
 def why(result: Mapping[str, Any]) -> str:
-    """Return what a worker's result, or the gate's refusal, says for people."""
-    return str(result.get("notes") or result.get("reason") or "no reason given")
+    """Return what a worker's result, or the gate's refusal, says for people; no full stop."""
+    return str(result.get("notes") or result.get("reason") or "no reason given").rstrip(". ")
 
 
 def euros(cents: int) -> str:

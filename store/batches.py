@@ -14,7 +14,7 @@ from handoff_console.store.words import storable
 
 _COLUMNS = "batch, input_name, fingerprint, created_at_us, finished_at_us"
 _ITEMS = """
-    select item.line, item.session, item.problem,
+    select item.batch, item.line, item.session, item.problem,
            case when kinds.name = 'session_suspended' then 'waiting'
                 when kinds.name <> 'session_closed' then null
                 when last.payload ->> 'status' is not null then last.payload ->> 'status'
@@ -24,10 +24,10 @@ _ITEMS = """
         select max(event) from events
         where event > item.session << 32 and event < (item.session + 1) << 32)
     left join kinds on kinds.kind = last.kind
-    where item.batch = :batch
 """
-"""The lines of a batch, from the events themselves: `outcome` is null while a session runs, or when
+"""The lines of batches, from the events themselves: `outcome` is null while a session runs, or when
 it was interrupted; one that waits for a person is dealt with."""
+_IN_BATCH = f"({_ITEMS} where item.batch = :batch)"
 
 
 class Batch(NamedTuple):
@@ -85,20 +85,33 @@ def begin_batch(db: sqlite3.Connection, input_name: str, fingerprint: str) -> Ba
 def done_lines(db: sqlite3.Connection, batch: int) -> set[int]:
     """Return the lines that need no further work: their session is closed, or they were skipped.
 
-    A line whose session was interrupted or cancelled is not among them. One whose session was
-    deleted is: what somebody took out does not come back by itself.
+    A line whose session was interrupted or cancelled is not among them. One whose session came to
+    its end and was deleted is: what somebody took out does not come back by itself.
     """
     rows = db.execute(
-        f"select line from ({_ITEMS}) where session is null or outcome <> 'cancelled'",
+        f"select line from {_IN_BATCH} where session is null or outcome <> 'cancelled'",
         {"batch": batch},
     )
     return {row[0] for row in rows}
 
 
+def release_session(db: sqlite3.Connection, session: int) -> None:
+    """Let go of a session that is about to be deleted, inside the caller's transaction.
+
+    A line that it answered stays done; one whose session was interrupted or cancelled is left.
+    """
+    db.execute(
+        "delete from batch_items where session = :session and not exists (select 1 from"
+        f" ({_ITEMS} where item.session = :session) where outcome <> 'cancelled')",
+        {"session": session},
+    )
+    db.execute("update batch_items set session = null where session = ?", (session,))
+
+
 def unfinished_sessions(db: sqlite3.Connection, batch: int) -> list[str]:
     """Return the sessions of a batch that are not closed: running now, or interrupted."""
     rows = db.execute(
-        f"select keys.session_id from ({_ITEMS}) item"
+        f"select keys.session_id from {_IN_BATCH} item"
         " join session_keys keys on keys.session = item.session"
         " where item.outcome is null order by item.line",
         {"batch": batch},
@@ -107,10 +120,13 @@ def unfinished_sessions(db: sqlite3.Connection, batch: int) -> list[str]:
 
 
 def outcome_counts(db: sqlite3.Connection, batch: int) -> dict[str, int]:
-    """Return how many of a batch's lines that are done had each outcome, most first."""
+    """Return how many of a batch's lines that are done had each outcome, most first.
+
+    Lines that were skipped had none.
+    """
     rows = db.execute(
-        f"select outcome, count(*) from ({_ITEMS}) where outcome <> 'cancelled'"
-        " group by outcome order by count(*) desc, outcome",
+        f"select outcome, count(*) from {_IN_BATCH} where outcome <> 'cancelled'"
+        " and problem = '' group by outcome order by count(*) desc, outcome",
         {"batch": batch},
     )
     return {str(outcome): int(count) for outcome, count in rows}

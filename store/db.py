@@ -7,6 +7,8 @@ belongs to the thread that opened it; close it when done (`with closing(open_sto
 import os
 import sqlite3
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from handoff_console.store.errors import (
@@ -35,7 +37,6 @@ CHECKPOINT_PAGES = 4_000
 """How long the log may get (16 MB) before it is folded in, which syncs the disk twice."""
 
 _NEEDED_SQLITE = (3, 38, 0)  # `->>` in views; STRICT tables came before it
-_HEADER = b"SQLite format 3\0"
 
 
 def open_store(path: str | Path, *, create: bool = False) -> sqlite3.Connection:
@@ -60,17 +61,8 @@ def open_store(path: str | Path, *, create: bool = False) -> sqlite3.Connection:
         raise FileNotWritable(path)
     _check_file(path, empty_is_new=create)
     db = _connect(path, "rw")
-    try:
+    with _closed_on_failure(db, path):
         _prepare(db, path, create=create)
-    except sqlite3.OperationalError as error:
-        db.close()
-        raise _opening_failed(path, error) from error
-    except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
-        db.close()
-        raise _not_readable(path, error) from error
-    except BaseException:
-        db.close()
-        raise
     return db
 
 
@@ -86,21 +78,27 @@ def open_reader(path: str | Path) -> sqlite3.Connection:
     # Without a log beside it and without the right to make one, the file cannot change under us.
     frozen = not os.access(path.parent, os.W_OK) and not Path(f"{path}-wal").exists()
     db = _connect(path, "ro", "&immutable=1" if frozen else "")
-    try:
+    with _closed_on_failure(db, path):
         version = _version(db, path)
+        if version < VERSION:
+            raise StoreTooOld(path, version, VERSION)
+    return db
+
+
+@contextmanager
+def _closed_on_failure(db: sqlite3.Connection, path: Path) -> Iterator[None]:
+    """Close a connection that cannot be used, and say why in one sentence."""
+    try:
+        yield
     except sqlite3.OperationalError as error:
         db.close()
         raise _opening_failed(path, error) from error
     except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
         db.close()
         raise _not_readable(path, error) from error
-    except OpenError:
+    except BaseException:
         db.close()
         raise
-    if version < VERSION:
-        db.close()
-        raise StoreTooOld(path, version, VERSION)
-    return db
 
 
 def _check_place(path: Path, *, create: bool) -> None:
@@ -126,12 +124,15 @@ def _create_file(path: Path) -> None:
 
 
 def _check_file(path: Path, *, empty_is_new: bool) -> None:
+    # Never opened here: to close a file drops all locks that this process has on it, also those of
+    # connections to it. Another process would then take away the log that they write to.
     try:
-        with path.open("rb") as file:
-            start = file.read(len(_HEADER))
+        is_empty = path.stat().st_size == 0
     except OSError as error:
         raise FileNotReadable(path) from error
-    if start != _HEADER and not (empty_is_new and not start):
+    if not os.access(path, os.R_OK):
+        raise FileNotReadable(path)
+    if is_empty and not empty_is_new:
         raise NotSqlite(path)
 
 

@@ -26,6 +26,7 @@ StoreError (HandoffConsoleError)
 │   ├── SessionRunning       it is being written now
 │   ├── SessionHeld          another process goes on with it now
 │   └── AlreadySaid          a person decided or answered before
+├── ExperimentUnknown    there is no such experiment, or several
 └── ImportRefused        a file cannot be imported; `line` is where
 ```
 """
@@ -269,8 +270,8 @@ class AlreadySaid(SessionError):
         self.session_id, self.subject, self.said_by = session_id, subject, said_by
         by = f" by {said_by}" if said_by else ""
         super().__init__(
-            f"{subject} of session {session_id!r} was dealt with before{by}, and that counts; go "
-            f"on with `handoff resume {session_id}`."
+            f"{subject} of session {session_id!r} was dealt with before{by}, and that counts; "
+            f"`handoff show {session_id}` says how to go on."
         )
 
 
@@ -281,3 +282,19 @@ class ImportRefused(StoreError):
         self.source, self.line, self.problem = source, line, problem
         where = source if line is None else f"{source}, line {line}"
         super().__init__(f"{where}: {problem}")
+
+
+class ExperimentUnknown(StoreError):
+    """No experiment has this id, or an id that begins or ends so; or several have."""
+
+    def __init__(self, asked: str, candidates: Sequence[str]) -> None:
+        self.asked, self.candidates = asked, tuple(candidates)
+        if candidates:
+            sentence = f"{asked!r} may be any of: {', '.join(candidates[:5])}; name one of them."
+        elif asked:
+            sentence = (
+                f"There is no experiment {asked!r} in this store; `handoff compare` runs one."
+            )
+        else:
+            sentence = "There is no experiment in this store yet; `handoff compare` runs one."
+        super().__init__(sentence)

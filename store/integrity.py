@@ -4,6 +4,7 @@ import sqlite3
 from collections.abc import Iterator
 
 from handoff_console.runtime.canonical import digest as digest_of
+from handoff_console.runtime.counting import count
 from handoff_console.runtime.errors import EventError
 from handoff_console.store import reader
 from handoff_console.store.payloads import read_payload
@@ -43,13 +44,14 @@ def _numbers(db: sqlite3.Connection) -> Iterator[str]:
         from events e left join session_keys keys on keys.session = e.session
         group by e.session having session_id is null or min(e.seq) <> 1 or max(e.seq) <> count(*)
     """)
-    for name, count, first, last, is_orphan in rows:
+    for name, found, first, last, is_orphan in rows:
         if is_orphan:
-            yield f"{count} events belong to session {name}, which is not there."
+            events = count(found, "event belongs", "events belong")
+            yield f"{events} to session {name}, which is not there."
         else:
             yield (
-                f"Session {name} has {count} events numbered from {first} to {last}; some are "
-                "missing."
+                f"Session {name} has {count(found, 'event')} numbered from {first} to {last}; some "
+                "are missing."
             )
 
 
@@ -71,14 +73,15 @@ def _references(db: sqlite3.Connection) -> Iterator[str]:
         left join session_keys keys on keys.session = refs.session
         where not exists (select 1 from bodies where body = named.value) group by refs.session
     """)
-    for session_id, count in rows:
-        yield f"Session {session_id} names {count} bodies that are not there."
+    for session_id, found in rows:
+        bodies = count(found, "body that is", "bodies that are")
+        yield f"Session {session_id} names {bodies} not there."
     unnamed = db.execute("""
         select count(*) from bodies
         where body not in (select value from body_refs refs, json_each(refs.bodies))
     """).fetchone()[0]
     if unnamed:
-        yield f"{unnamed} bodies belong to no session."
+        yield f"{count(unnamed, 'body belongs', 'bodies belong')} to no session."
 
 
 def _bodies(db: sqlite3.Connection) -> Iterator[str]:
@@ -93,10 +96,8 @@ def _bodies(db: sqlite3.Connection) -> Iterator[str]:
         digest.hex() for digest, content in rows if digest_of(content.encode(), key) != digest.hex()
     ]
     if changed:
-        yield (
-            f"{len(changed)} bodies do not fit their digests and were changed after they were "
-            f"recorded; the first is {changed[0]}."
-        )
+        changes = count(len(changed), "body was changed", "bodies were changed")
+        yield (f"{changes} after recording: content and digest differ; the first is {changed[0]}.")
 
 
 def _lines(db: sqlite3.Connection) -> Iterator[str]:
@@ -105,4 +106,5 @@ def _lines(db: sqlite3.Connection) -> Iterator[str]:
         " (select session from session_keys)"
     ).fetchone()
     if orphans:
-        yield f"{orphans} lines of the inbox belong to no session; `handoff rebuild` mends that."
+        lines = count(orphans, "line of the inbox belongs", "lines of the inbox belong")
+        yield f"{lines} to no session; `handoff rebuild` mends that."

@@ -2,21 +2,20 @@
 
 import json
 import sqlite3
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from typing import NamedTuple
 
 from handoff_console.store import reader
+from handoff_console.store.batches import release_session
 from handoff_console.store.errors import SessionRunning, StoreDamaged
 from handoff_console.store.line_queue import Closed, Summarise, remove_line, write_line
 from handoff_console.store.liveness import alive_process
+from handoff_console.store.progress import Progress
 from handoff_console.store.summary import summarise
 from handoff_console.store.transactions import transaction
 
 SESSIONS_AT_ONCE = 200
 """How many sessions a rebuild writes in one transaction, so that writers get their turn."""
-
-Progress = Callable[[int, int], None]
-"""Is told how many of how many sessions are done."""
 
 
 class Deleted(NamedTuple):
@@ -34,7 +33,8 @@ def delete_sessions(db: sqlite3.Connection, session_ids: Collection[str]) -> Del
     """Take sessions out: their events, what only they said, and everything derived from it.
 
     The freed space is overwritten. Backups of older versions (`.v*.bak`) are not touched. A batch
-    remembers that a line was done with a session that is gone.
+    remembers that a line was done with a session that is gone; one whose session never came to an
+    end is left to be run.
 
     Args:
         db: A store opened for writing.
@@ -55,11 +55,11 @@ def delete_sessions(db: sqlite3.Connection, session_ids: Collection[str]) -> Del
         is_damaged = False
         for session, name in doomed.items():
             is_damaged = not _take_out_of_index(db, session, name) or is_damaged
+            release_session(db, session)
             inside = session << 32, (session + 1) << 32
             db.execute("delete from events where event >= ? and event < ?", inside)
             db.execute("delete from body_refs where ref >= ? and ref < ?", inside)
-            db.execute("update batch_items set session = null where session = ?", (session,))
-            for table in ("commands", "effects", "leases"):
+            for table in ("commands", "effects", "leases", "labels"):
                 db.execute(f"delete from {table} where session_id = ?", (name,))
             db.execute("delete from session_keys where session = ?", (session,))
         db.executemany("delete from bodies where body = ?", [(body,) for body in orphans])

@@ -11,8 +11,8 @@ from handoff_console.store.bodies import References
 from handoff_console.store.errors import WriteFailed
 from handoff_console.store.words import storable
 
-EVENTS_KEPT = 20_000
-"""Of a session, in memory (about 10 MB); those of a longer one are read back when it closes."""
+EVENTS_KEPT = 3_000
+"""Of a session, in memory (about 2 MB); those of a longer one are read back when it closes."""
 
 DIGESTS_REMEMBERED = 20_000
 """Of a session, so that a body said again costs nothing."""
@@ -86,19 +86,20 @@ class OpenSession:
 
     def add(self, event: Event, kind: int | str) -> None:
         """Take an event over as the row it will be."""
-        payload = event.payload
-        request = event.request_id
+        _, seq, at, elapsed, turn, request, handoff_id, parent_id, path, attempt, payload = event
         self.rows.append(
             (
-                event.seq,
-                round(event.at * 1e6),
-                round(event.elapsed_seconds * 1e6),
-                event.turn,
+                seq,
+                # `round` takes three times the instructions of `int`; what was imported may be
+                # older than 1970.
+                int(at * 1e6 + 0.5) if at > 0 else round(at * 1e6),
+                int(elapsed * 1e6 + 0.5) if elapsed > 0 else round(elapsed * 1e6),
+                turn,
                 None if request is None else self.requests.get(request) or self._number(request),
-                event.handoff_id,
-                event.parent_id,
-                event.path,
-                event.attempt,
+                handoff_id,
+                parent_id,
+                path,
+                attempt,
                 kind,
                 payload.version,
                 payload_text(payload),

@@ -10,11 +10,10 @@ from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, Literal
 
+from handoff_console.store.frames import frame_of, rows_of, with_times
 from handoff_console.store.lineage import RERUNS_SQL
-from handoff_console.store.liveness import PROCESS_SQL, state_now
-from handoff_console.store.reader import session_key
-from handoff_console.store.session_filter import SessionFilter
-from handoff_console.store.views import LINE_COLUMNS, LINES_SQL, OPEN_SESSIONS_SQL, handoffs_sql
+from handoff_console.store.session_filter import EXPERIMENT, IS_TRIAL_SQL, SessionFilter
+from handoff_console.store.views import LINE_COLUMNS, LINES_SQL, OPEN_SESSIONS_SQL
 
 if TYPE_CHECKING:
     import pandas as pd  # loaded by those who ask for a frame: it takes longer than the question
@@ -29,7 +28,8 @@ _ORDERS: Mapping[Order, str] = {
     "most_tokens": "tokens_used desc, session desc",
 }
 
-EVERY_SESSION = SessionFilter()
+AS_LISTED = SessionFilter()
+"""All but re-runs, which stand under what they repeat, and trials of comparisons."""
 
 # The few that are not closed are read from events; what became of them depends on their process.
 _OPEN = f"""
@@ -50,16 +50,10 @@ _SESSION_COLUMNS = (
     " reruns"
 ).split()
 
-_HANDOFF_COLUMNS = (
-    "handoff_id parent_id path attempt turn source target via reason outcome ended_by limit_reason"
-    " refused_by depth hop grant_tokens steps_used tokens_used cost duration_seconds continues"
-    " follows transferred_to inputs_hash seq opened_seq closed_seq at"
-).split()
-
 
 def sessions(
     db: sqlite3.Connection,
-    wanted: SessionFilter = EVERY_SESSION,
+    wanted: SessionFilter = AS_LISTED,
     *,
     order: Order = "failed_first",
     limit: int | None = 50,
@@ -77,15 +71,15 @@ def sessions(
     """
     import pandas as pd
 
-    frame = _frame(db, *_page(wanted, order, limit, offset))
+    frame = frame_of(db, *_page(wanted, order, limit, offset))
     for column in ("agents", "metadata"):
         frame[column] = pd.Series([json.loads(text) for text in frame[column]], dtype=object)
-    return _with_times(frame, "started_at", "last_seen_at")
+    return with_times(frame, "started_at", "last_seen_at")
 
 
 def session_rows(
     db: sqlite3.Connection,
-    wanted: SessionFilter = EVERY_SESSION,
+    wanted: SessionFilter = AS_LISTED,
     *,
     order: Order = "failed_first",
     limit: int | None = 50,
@@ -93,7 +87,7 @@ def session_rows(
 ) -> list[dict[str, Any]]:
     """Return what `sessions` returns as a dict a session, with None for what is missing."""
     sql, columns, values = _page(wanted, order, limit, offset)
-    found = [dict(zip(columns, row, strict=True)) for row in _rows(db, sql, values)]
+    found = [dict(zip(columns, row, strict=True)) for row in rows_of(db, sql, values)]
     for row in found:
         row["agents"], row["metadata"] = json.loads(row["agents"]), json.loads(row["metadata"])
         for column in ("started_at", "last_seen_at"):
@@ -147,18 +141,17 @@ def _moment(at_us: int | None) -> datetime | None:
     )
 
 
-def session_count(db: sqlite3.Connection, wanted: SessionFilter = EVERY_SESSION) -> int:
+def session_count(db: sqlite3.Connection, wanted: SessionFilter = AS_LISTED) -> int:
     """Return how many sessions there are of this kind."""
     where, values = wanted.conditions()
-    _teach(db)
     sql = f"""
         with {_OPEN} select (select count(*) from {_CLOSED} where {where})
                           + (select count(*) from open where {where})
     """
-    return int(db.execute(sql, values).fetchone()[0])
+    return int(rows_of(db, sql, values)[0][0])
 
 
-def outcome_counts(db: sqlite3.Connection, wanted: SessionFilter = EVERY_SESSION) -> "pd.DataFrame":
+def outcome_counts(db: sqlite3.Connection, wanted: SessionFilter = AS_LISTED) -> "pd.DataFrame":
     """Return how many sessions have each outcome, the worst first. Columns: outcome, sessions."""
     import pandas as pd
 
@@ -166,7 +159,7 @@ def outcome_counts(db: sqlite3.Connection, wanted: SessionFilter = EVERY_SESSION
 
 
 def outcome_count_rows(
-    db: sqlite3.Connection, wanted: SessionFilter = EVERY_SESSION
+    db: sqlite3.Connection, wanted: SessionFilter = AS_LISTED
 ) -> list[tuple[str, int]]:
     """Return what `outcome_counts` returns as pairs."""
     where, values = wanted.conditions()
@@ -177,14 +170,14 @@ def outcome_count_rows(
             union all select state, severity from open where {where})
         group by state order by min(severity), count(*) desc, state
     """
-    return _rows(db, sql, values)
+    return rows_of(db, sql, values)
 
 
 def facets(db: sqlite3.Connection) -> "pd.DataFrame":
     """Return what sessions can be filtered by, the most frequent first within each.
 
     Columns: facet (`flow`, `prompt_version`, `origin`, `agent` or `finding`), value, sessions.
-    Re-runs count under the session they repeat.
+    Re-runs count under the session they repeat; trials of comparisons are left out.
     """
     import pandas as pd
 
@@ -197,7 +190,7 @@ def facet_rows(db: sqlite3.Connection) -> list[tuple[str, str, int]]:
         with {_OPEN},
         alike as materialized (
             select flow, prompt_version, origin, agents, count(*) as sessions from ({LINES_SQL})
-            where session not in (select session from folded)
+            where session not in (select session from folded) and not {IS_TRIAL_SQL}
             group by flow, prompt_version, origin, agents)
         select facet, value, sum(sessions) as sessions from (
             select 1 as place, 'flow' as facet, flow as value, sessions from alike
@@ -205,125 +198,45 @@ def facet_rows(db: sqlite3.Connection) -> list[tuple[str, str, int]]:
             union all select 3, 'origin', origin, sessions from alike
             union all select 4, 'agent', value, sessions from alike, json_each(agents)
             union all select 5, 'finding', code, count(distinct session) from findings
-                where session not in (select session from folded) group by code
+                where session not in (select session from folded union all select session
+                    from session_summary where {IS_TRIAL_SQL}) group by code
         ) group by place, value order by place, sum(sessions) desc, value
     """
-    return _rows(db, sql, {})
+    return rows_of(db, sql, {})
 
 
 def labels(db: sqlite3.Connection, *, most_values: int = 50) -> "pd.DataFrame":
     """Return the labels that sessions carry, by key, the most frequent value first.
 
-    Keys with more than `most_values` different values (line numbers, ids) are left out. Columns:
-    key, value, sessions.
+    Keys with more than `most_values` different values (line numbers, ids) are left out. Of trials
+    of comparisons only their experiment is given: by it they are found. Columns: key, value,
+    sessions.
     """
+    import pandas as pd
+
+    found = label_rows(db, most_values=most_values)
+    return pd.DataFrame(found, columns=["key", "value", "sessions"])
+
+
+def label_rows(db: sqlite3.Connection, *, most_values: int = 50) -> list[tuple[str, str, int]]:
+    """Return what `labels` returns as (key, value, sessions)."""
     sql = f"""
         with {_OPEN},
         label as materialized (
             select key, value, count(*) as sessions
-            from (select metadata from ({LINES_SQL})
+            from (select metadata, {IS_TRIAL_SQL} as is_trial from ({LINES_SQL})
                   where session not in (select session from folded)), json_each(metadata)
+            where not is_trial or key = '{EXPERIMENT}'
             group by key, value)
         select key, value, sessions from label
-        where key in (select key from label group by key having count(*) <= :most_values)
+        where key in (select key from label group by key having count(*) <= :most_values
+                      or key = '{EXPERIMENT}')
         order by key, sessions desc, value
     """
-    return _frame(db, sql, ["key", "value", "sessions"], {"most_values": most_values})
+    return rows_of(db, sql, {"most_values": most_values})
 
 
-def handoffs(db: sqlite3.Connection, session_id: str) -> "pd.DataFrame":
-    """Return one row per handoff of a session, in the order they were asked for.
-
-    Columns: handoff_id, parent_id (None at the root), path, attempt, turn, source, target, via,
-    reason, outcome (a status, or `refused`, `transferred`, `cancelled`, `running`, `interrupted`),
-    ended_by, limit_reason, refused_by, depth, hop, grant_tokens, steps_used, tokens_used, cost,
-    duration_seconds, continues, follows, transferred_to, inputs_hash, seq, opened_seq, closed_seq,
-    at. What does not apply is missing.
-
-    Raises:
-        SessionUnknown: There is no such session.
-    """
-    session = session_key(db, session_id)
-    inside = "event > :session << 32 and event < (:session + 1) << 32"
-    sql = f"""
-        with now as materialized (
-            select state_now('running', ({PROCESS_SQL}),
-                             (select imported_from from session_keys where session = :session))
-            as state)
-        select handoff_id, parent_id, path, attempt, turn, source, target, via, reason,
-               iif(outcome = 'running', now.state, outcome) as outcome,
-               ended_by, limit_reason, refused_by, depth, hop, grant_tokens, steps_used,
-               tokens_used, cost, duration_seconds, continues, follows, transferred_to, inputs_hash,
-               seq, opened_seq, closed_seq, at_us as at
-        from ({handoffs_sql(inside)}), now order by seq
-    """
-    return _with_times(_frame(db, sql, _HANDOFF_COLUMNS, {"session": session}), "at")
-
-
-def findings(db: sqlite3.Connection, session_id: str | None = None) -> "pd.DataFrame":
-    """Return the findings of a session, or of all, in the order the rules found them.
-
-    Columns: session_id, code, severity, handoff_id, agent, turn, sentence, advice, evidence (a list
-    of [seq, reason]). A session that is not closed has none yet.
-
-    Raises:
-        SessionUnknown: There is no such session.
-    """
-    import pandas as pd
-
-    session = None if session_id is None else session_key(db, session_id)
-    columns = "session_id code severity handoff_id agent turn sentence advice evidence".split()
-    sql = f"""
-        select {", ".join(columns)} from findings join session_keys using (session)
-        where :session is null or session = :session order by session, number
-    """
-    frame = _frame(db, sql, columns, {"session": session})
-    frame["evidence"] = pd.Series([json.loads(text) for text in frame["evidence"]], dtype=object)
-    return frame
-
-
-def _frame(
-    db: sqlite3.Connection, sql: str, columns: list[str], values: Mapping[str, Any]
-) -> "pd.DataFrame":
-    import pandas as pd
-
-    return pd.DataFrame(_rows(db, sql, values), columns=columns)
-
-
-def _rows(db: sqlite3.Connection, sql: str, values: Mapping[str, Any]) -> list[tuple[Any, ...]]:
-    _teach(db)
-    try:
-        return db.execute(sql, values).fetchall()
-    except sqlite3.OperationalError as error:
-        if "decode" not in str(error):
-            raise
-        # Half a character, which JSON may hold and UTF-8 may not.
-        db.text_factory = _readable
-        try:
-            return db.execute(sql, values).fetchall()
-        finally:
-            db.text_factory = str
-
-
-def _readable(text: bytes) -> str:
-    return text.decode(errors="replace")
-
-
-def _teach(db: sqlite3.Connection) -> None:
-    known: dict[tuple[str, str], str] = {}
-
-    def judged(outcome: str, started: str | None, imported_from: str | None) -> str:
-        key = outcome, started or ""
-        if key not in known:
-            known[key] = state_now(outcome, started, imported=imported_from is not None)
-        return known[key]
-
-    db.create_function("state_now", 3, judged)
-
-
-def _with_times(frame: "pd.DataFrame", *columns: str) -> "pd.DataFrame":
-    import pandas as pd
-
-    for column in columns:
-        frame[column] = pd.to_datetime(frame[column].astype("Int64"), unit="us", utc=True)
-    return frame
+def trial_count(db: sqlite3.Connection) -> int:
+    """Return how many closed sessions are trials of comparisons, which lists leave out."""
+    sql = f"select count(*) from session_summary where {IS_TRIAL_SQL}"
+    return int(rows_of(db, sql, {})[0][0])

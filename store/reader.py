@@ -2,26 +2,17 @@
 
 import json
 import sqlite3
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator
 from typing import Any
 
-from handoff_console.runtime.errors import EventError
 from handoff_console.runtime.events import Event
-from handoff_console.store.errors import SessionAmbiguous, SessionUnknown, StoreDamaged
-from handoff_console.store.payloads import read_payload
+from handoff_console.store.errors import SessionAmbiguous, SessionUnknown
+from handoff_console.store.event_rows import read_events, statement
 
 CANDIDATES_SHOWN = 5
 
 MAX_SEQ = 2**32 - 1
 """The most events that a session may have."""
-
-_EVENTS = """
-    select e.seq, e.at_us, e.elapsed_us, e.turn, e.request, e.handoff_id, e.parent_id, e.path,
-           e.attempt, k.name, e.version, e.payload
-    from events e
-    join kinds k on k.kind = e.kind
-    where e.event > (:session << 32) + :after and e.event <= (:session << 32) + :until
-"""
 
 
 def session_key(db: sqlite3.Connection, session_id: str) -> int:
@@ -94,8 +85,7 @@ def load_events(
         StoreDamaged: A row cannot be read; the text names the event.
     """
     session = session_key(db, session_id)
-    requests = request_ids(db, session)
-    sql = _EVENTS
+    sql = statement(handoff_id=handoff_id, kinds=kinds, last=last)
     values: dict[str, Any] = {
         "session": session,
         "after": after_seq,
@@ -105,58 +95,7 @@ def load_events(
         "kinds": json.dumps(sorted(kinds or ())),
         "below": or_below,
     }
-    if handoff_id is not None:
-        sql += " and e.handoff_id = :handoff"
-    if kinds is not None:
-        sql += (
-            " and (k.name in (select value from json_each(:kinds))"
-            " or substr(e.path, 1, length(:below)) = :below)"
-        )
-    sql += " order by e.event"
-    if last is not None:
-        sql = f"select * from ({sql} desc limit :last) order by seq"
-    try:
-        return [
-            Event(
-                session_id,
-                seq,
-                at_us / 1e6,
-                elapsed_us / 1e6,
-                turn,
-                requests[request],
-                handoff,
-                parent,
-                path,
-                attempt,
-                read_payload(kind, version, payload),
-            )
-            for (
-                seq, at_us, elapsed_us, turn, request, handoff, parent, path, attempt, kind,
-                version, payload,
-            ) in db.execute(sql, values)
-        ]  # fmt: skip
-    except (EventError, KeyError) as error:
-        raise _damage(session_id, db.execute(sql, values), requests) from error
-
-
-def _damage(
-    session_id: str, rows: Iterable[tuple[Any, ...]], requests: Mapping[int | None, str | None]
-) -> StoreDamaged:
-    """Return the error that names the first of these events that cannot be read."""
-    for seq, _, _, _, request, *_, kind, version, payload in rows:
-        where = f"Event {seq} of session {session_id!r}"
-        if request not in requests:
-            return StoreDamaged(
-                f"{where} belongs to request {request}, which the session does not have; `handoff "
-                "doctor` shows what else is damaged."
-            )
-        try:
-            read_payload(kind, version, payload)
-        except EventError as error:
-            return StoreDamaged(
-                f"{where} cannot be read ({error}); `handoff doctor` shows what else is damaged."
-            )
-    raise AssertionError("Every event could be read.")
+    return read_events(session_id, request_ids(db, session), lambda: db.execute(sql, values))
 
 
 def is_closed(db: sqlite3.Connection, session_id: str) -> bool:
@@ -239,7 +178,7 @@ def newest_event(db: sqlite3.Connection) -> int:
     return int(db.execute("select ifnull(max(event), 0) from events").fetchone()[0])
 
 
-def generation(db: sqlite3.Connection) -> int:
+def generation(db: sqlite3.Connection | sqlite3.Cursor) -> int:
     """Return how often something was deleted or rebuilt: caches of another generation are stale."""
     row = db.execute("select value from meta where name = 'generation'").fetchone()
     return int(row[0])
@@ -269,14 +208,40 @@ def body(db: sqlite3.Connection, digest: str) -> Any:
     return json.loads(text)
 
 
+def bodies(db: sqlite3.Connection, digests: Iterable[str]) -> dict[str, Any]:
+    """Return what was said by each of these digests; those that are gone are left out.
+
+    In one go: a large session has thousands of requests, and each question costs more than it.
+    """
+    names = [name for name in map(_name, dict.fromkeys(digests)) if name is not None]
+    found: dict[str, Any] = {}
+    for start in range(0, len(names), _AT_ONCE):
+        some = names[start : start + _AT_ONCE]
+        rows = db.execute(
+            f"select digest, content from bodies where digest in ({', '.join('?' * len(some))})",
+            some,
+        )
+        found.update((bytes(digest).hex(), json.loads(content)) for digest, content in rows)
+    return found
+
+
+_AT_ONCE = 500
+"""Far below the number of values that any SQLite takes in one statement."""
+
+
 def body_text(db: sqlite3.Connection, digest: str) -> str | None:
     """Return what was said, as canonical JSON; None when the store does not hold it."""
-    try:
-        name = bytes.fromhex(digest)
-    except ValueError:
-        return None
+    name = _name(digest)
     row = db.execute("select content from bodies where digest = ?", (name,)).fetchone()
     return None if row is None else str(row[0])
+
+
+def _name(digest: str) -> bytes | None:
+    """Return a digest as the store keeps it; None for what is none, as a file may have it."""
+    try:
+        return bytes.fromhex(digest)
+    except ValueError:
+        return None
 
 
 def session_ids(db: sqlite3.Connection) -> Iterator[str]:

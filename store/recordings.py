@@ -7,8 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from handoff_console.runtime.canonical import canonical, digest
-from handoff_console.runtime.events import Event, Payload
-from handoff_console.runtime.tape import Recording, hop_of
+from handoff_console.runtime.events import Event, Payload, Recording, hop_of
 from handoff_console.store import reader
 from handoff_console.store.errors import StoreDamaged
 

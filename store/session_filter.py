@@ -8,6 +8,13 @@ from typing import Any
 from handoff_console.runtime.canonical import canonical_text
 from handoff_console.store.words import match_expression, storable
 
+EXPERIMENT = "experiment"
+"""The label by which the session of a trial names its experiment."""
+IS_TRIAL_SQL = f"""(origin = 'batch' and instr(metadata, '"{EXPERIMENT}"')
+    and json_extract(metadata, '$.{EXPERIMENT}') in (select experiment_id from experiments))"""
+"""A condition on the columns of a line: the session is a trial of a comparison of this store. What
+costs least is asked first."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class SessionFilter:
@@ -21,6 +28,9 @@ class SessionFilter:
     origin: str | None = None
     reruns: bool = False
     """Re-runs as well, which are otherwise found under the session they repeat."""
+    trials: bool = False
+    """Trials of comparisons as well, which are otherwise found from the comparison's page. With the
+    label of an experiment its trials are found without this."""
     agent: str | None = None
     """Took part in it."""
     finding: str | None = None
@@ -48,6 +58,8 @@ class SessionFilter:
                 values[column] = wanted
         if not self.reruns and self.origin != "rerun":
             parts.append("session not in (select session from folded)")
+        if not self.trials and (self.label is None or self.label[0] != EXPERIMENT):
+            parts.append(f"not {IS_TRIAL_SQL}")
         if self.outcomes:
             names = [f":outcome{number}" for number in range(len(self.outcomes))]
             parts.append(f"state in ({', '.join(names)})")

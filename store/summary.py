@@ -21,6 +21,7 @@ from handoff_console.runtime.events import (
     SessionStarted,
     UserMessageReceived,
 )
+from handoff_console.runtime.frozen import quickly_made
 from handoff_console.store.analysis.findings import RULES_VERSION, Finding, Severity, judgement
 
 SEVERITY: dict[str, int] = {
@@ -34,6 +35,7 @@ SEVERITY: dict[str, int] = {
 OTHER_SEVERITY = 2
 
 
+@quickly_made
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Summary:
     """What the inbox says about a session."""
@@ -101,7 +103,7 @@ def summarise(events: Sequence[Event], body: Callable[[str], Any] | None = None)
     severities = [SEVERITY.get(seen.outcome, OTHER_SEVERITY), *seen.by_turn.values()]
     sentence, handoff_id, agent = "", None, None
     if seen.is_closed:
-        judged = judgement(events, body)
+        judged = judgement(events, body, tasks=False)
         found, first = judged.findings, judged.verdict
         sentence, handoff_id, agent = first.sentence, first.handoff_id, first.agent
         if any(finding.severity is Severity.ERROR for finding in found):

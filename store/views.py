@@ -104,16 +104,19 @@ def handoffs_sql(where: str = "true") -> str:
         with pieces as (
             select session, handoff_id,
                    min(seq) filter (where kinds.name = 'handoff_requested') as seq,
-                   min(at_us) as at_us, turn, parent_id, path, attempt,
+                   min(at_us) as at_us, min(turn) as turn, parent_id, path, attempt,
                    max(payload) filter (where kinds.name = 'handoff_requested') as asked,
                    max(payload) filter (where kinds.name = 'handoff_rejected') as denied,
                    max(payload) filter (where kinds.name = 'handoff_opened') as opened,
                    max(payload) filter (where kinds.name = 'handoff_closed') as ended,
                    max(seq) filter (where kinds.name = 'handoff_opened') as opened_seq,
-                   max(seq) filter (where kinds.name = 'handoff_closed') as closed_seq
+                   max(seq) filter (where kinds.name = 'handoff_closed') as closed_seq,
+                   sum(kinds.name in ('input_requested', 'approval_requested'))
+                       - sum(kinds.name in ('input_given', 'approval_decided')) as pending
             from events join kinds on kinds.kind = events.kind
             where {where} and handoff_id is not null and kinds.name in
-                  ('handoff_requested', 'handoff_rejected', 'handoff_opened', 'handoff_closed')
+                  ('handoff_requested', 'handoff_rejected', 'handoff_opened', 'handoff_closed',
+                   'input_requested', 'input_given', 'approval_requested', 'approval_decided')
             group by session, handoff_id
         )
         select session, seq, at_us, turn, handoff_id, parent_id, path, attempt,
@@ -122,7 +125,8 @@ def handoffs_sql(where: str = "true") -> str:
                asked ->> 'via' as via,
                asked ->> 'reason' as reason,
                case when ended is not null then coalesce(ended ->> 'status', ended ->> 'ended_by')
-                    when denied is not null then 'refused' else 'running' end as outcome,
+                    when denied is not null then 'refused' when pending > 0 then 'waiting'
+                    when opened is null then 'asked for' else 'running' end as outcome,
                ended ->> 'ended_by' as ended_by,
                ended ->> 'reason' as limit_reason,
                denied ->> 'rule' as refused_by,

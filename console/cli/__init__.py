@@ -11,9 +11,9 @@ from collections.abc import Callable, Sequence
 from importlib import import_module
 from typing import Any, TextIO
 
+from handoff_console.console.cli.exit_status import DONE, INTERRUPTED, WRONG
 from handoff_console.console.cli.parser import WrongUsage, arguments_of, overview, version
 
-DONE, NO, WRONG, INTERRUPTED = 0, 1, 2, 130
 DEBUG_VARIABLE = "HANDOFF_DEBUG"
 """Set to 1, a mistake of the program itself shows its traceback."""
 
@@ -61,7 +61,12 @@ def _run(arguments: Any) -> int:
     except BrokenPipeError:
         raise
     except Exception as error:
-        sentence = _refusal(error) or _missing_library(error) or _of_the_system(error)
+        sentence = (
+            _refusal(error)
+            or _missing_library(error)
+            or _of_a_damaged_store(error, arguments)
+            or _of_the_system(error)
+        )
         if not sentence and os.environ.get(DEBUG_VARIABLE):
             raise
         terminal.failure(sentence or _own_mistake(error))
@@ -93,6 +98,17 @@ def _missing_library(error: Exception) -> str:
         f"This command needs {name!r}, which is not installed; run `pip install handoff-console` "
         "without --no-deps."
     )
+
+
+def _of_a_damaged_store(error: Exception, arguments: Any) -> str:
+    """Return that the store is damaged; empty when the error is another one."""
+    if "sqlite3" not in sys.modules:  # then none was read
+        return ""
+    from handoff_console.console.cli.places import store_of
+    from handoff_console.store.damage import damage
+
+    found = damage(error, store_of(arguments))
+    return str(found) if found else ""
 
 
 def _of_the_system(error: Exception) -> str:

@@ -1,6 +1,7 @@
 """What several verbs take, and what an argument has to be."""
 
 import argparse
+from typing import Any, Protocol
 
 SESSION_HELP = "a session's id, or how it begins or ends"
 
@@ -41,3 +42,30 @@ def port(text: str) -> int:
 def session(one: argparse.ArgumentParser) -> None:
     """Take a session."""
     one.add_argument("session", metavar="SESSION", help=SESSION_HELP)
+
+
+def as_json(one: argparse.ArgumentParser, says: str = "print JSON") -> None:
+    """Take whether JSON is printed."""
+    one.add_argument("--json", action="store_true", help=says)
+
+
+def fail_on(one: argparse.ArgumentParser, what: str, says: str) -> None:
+    """Take what makes the exit status 1; may be given several times, and several at once."""
+    one.add_argument("--fail-on", metavar=what, action="extend", nargs="+", default=[], help=says)
+
+
+class Options(Protocol):
+    """A parser, or a group of its options."""
+
+    def add_argument(self, *names: str, **how: Any) -> Any:
+        """Take one more option."""
+
+
+def several(one: Options, name: str, what: str, says: str) -> None:
+    """Take an option that may be given several times."""
+    one.add_argument(name, metavar=what, action="append", default=[], help=says)
+
+
+def models(one: argparse.ArgumentParser, says: str) -> None:
+    """Take models, for every agent or one by one."""
+    several(one, "--model", "SPEC", says)

@@ -2,7 +2,15 @@
 
 import argparse
 
-from handoff_console.console.cli.arguments import count, session
+from handoff_console.console.cli.arguments import (
+    as_json,
+    count,
+    fail_on,
+    models,
+    offset,
+    session,
+    several,
+)
 
 MODES = ("verify", "what-if", "live-reads", "live", "continue")
 
@@ -14,9 +22,7 @@ def approve(one: argparse.ArgumentParser) -> None:
         "approval", metavar="APPROVAL", nargs="?", help="which act, where several wait"
     )
     one.add_argument("--no", action="store_true", help="say no to it")
-    one.add_argument(
-        "--set", metavar="NAME=VALUE", action="append", default=[], help="send another value"
-    )
+    several(one, "--set", "NAME=VALUE", "send another value")
     _by(one, "decides")
     one.add_argument("--note", metavar="TEXT", default="", help="why")
 
@@ -33,17 +39,11 @@ def resume(one: argparse.ArgumentParser) -> None:
     """Take what `resume` needs."""
     session(one)
     _flow(one)
-    _models(one)
-    one.add_argument(
-        "--happened",
-        metavar="PLACE[=JSON]",
-        action="append",
-        default=[],
-        help="an act of unknown outcome happened, and what came back",
+    models(one, "the model it ran on, for every agent or AGENT=SPEC")
+    several(
+        one, "--happened", "PLACE[=JSON]", "an act of unknown outcome happened, and what came back"
     )
-    one.add_argument(
-        "--not-happened", metavar="PLACE", action="append", default=[], help="it did not happen"
-    )
+    several(one, "--not-happened", "PLACE", "it did not happen")
     one.add_argument(
         "--leave-unknown", action="store_true", help="go on without knowing; the agent is told so"
     )
@@ -52,69 +52,69 @@ def resume(one: argparse.ArgumentParser) -> None:
         action="store_true",
         help="the process of another machine that ran it is gone",
     )
-    one.add_argument("--json", action="store_true", help="print JSON")
-    one.add_argument(
-        "--fail-on",
-        metavar="STATUS",
-        action="extend",
-        nargs="+",
-        default=[],
-        help="exit 1 when the session ends so",
-    )
+    as_json(one)
+    fail_on(one, "STATUS", "exit 1 when the session ends so")
 
 
 def rerun(one: argparse.ArgumentParser) -> None:
     """Take what `rerun` needs."""
     session(one)
-    one.add_argument("handoff", metavar="HANDOFF", help="which of its handoffs: h3")
+    one.add_argument(
+        "handoff",
+        metavar="HANDOFF",
+        nargs="?",
+        default="",
+        help="which of its handoffs: h3 (without one, those there are are listed)",
+    )
     one.add_argument(
         "--mode",
         choices=MODES,
         help="how much is real (default: verify; with a change or --times, what-if)",
     )
     _flow(one)
+    _changes(one)
+    one.add_argument(
+        "--graft", metavar="SESSION", help="with --mode continue: take over this re-run's answers"
+    )
+    one.add_argument("--times", metavar="N", type=count, default=1, help="(default: 1)")
+    one.add_argument("--plan", action="store_true", help="only say what it would take")
+    as_json(one)
+
+
+def _changes(one: argparse.ArgumentParser) -> None:
     changes = one.add_argument_group("what is changed")
     changes.add_argument("--task", metavar="TEXT", help="another task")
-    changes.add_argument(
-        "--set", metavar="inputs.NAME=JSON", action="append", default=[], help="another input"
-    )
-    changes.add_argument(
-        "--unset", metavar="inputs.NAME", action="append", default=[], help="leave an input out"
+    several(changes, "--set", "inputs.NAME=JSON", "another input")
+    several(changes, "--unset", "inputs.NAME", "leave an input out")
+    several(
+        changes,
+        "--packet",
+        "NAME=VALUE",
+        "another goal, summary or claimed.NAME of the packet that came along",
     )
     changes.add_argument("--tools", metavar="A,B", help="the tools it may use; empty for none")
-    changes.add_argument(
-        "--limits",
-        metavar="NAME=NUMBER",
-        action="append",
-        default=[],
-        help="max_steps, max_tokens or deadline_seconds",
-    )
+    several(changes, "--limits", "NAME=NUMBER", "max_steps, max_tokens or deadline_seconds")
     changes.add_argument("--output-schema", metavar="NAME", help="what it has to answer with")
     prompts = changes.add_mutually_exclusive_group()
     prompts.add_argument("--prompt", metavar="FILE", help="other instructions for its agent")
     prompts.add_argument("--prompts", metavar="V", help="its agent's prompt of this version")
     changes.add_argument("--prompts-dir", metavar="DIR", help="where prompt versions are")
     changes.add_argument("--model", metavar="SPEC", help="another model for its agent")
-    changes.add_argument(
+    several(
+        changes,
         "--tool-result",
-        metavar="TOOL=JSON",
-        action="append",
-        default=[],
-        help="pretend that a tool, or the call STEP.CALL, returned this",
+        "TOOL=JSON",
+        "pretend that a tool, or the call STEP.CALL, returned this",
     )
-    changes.add_argument(
-        "--arm",
-        metavar="TOOL",
-        action="append",
-        default=[],
-        help="let this tool act again, after a yes (with --mode live)",
-    )
-    one.add_argument(
-        "--graft", metavar="SESSION", help="with --mode continue: take over this re-run's answers"
-    )
-    one.add_argument("--times", metavar="N", type=count, default=1, help="(default: 1)")
-    one.add_argument("--plan", action="store_true", help="only say what it would take")
-    one.add_argument("--json", action="store_true", help="print JSON")
+    several(changes, "--arm", "TOOL", "let this tool act again, after a yes (with --mode live)")
+    several(changes, "--deny", "TOOL", "pretend that a person said no to this tool")
+
+
+def diff(one: argparse.ArgumentParser) -> None:
+    """Take what `diff` needs."""
+    for name, what in (("left", "one of the two"), ("right", "the other one")):
+        one.add_argument(name, metavar=name.upper(), help=f"{what}: a session, or SESSION:HANDOFF")
+    as_json(one)
 
 
 def bisect(one: argparse.ArgumentParser) -> None:
@@ -131,7 +131,27 @@ def bisect(one: argparse.ArgumentParser) -> None:
     )
     _flow(one)
     one.add_argument("--plan", action="store_true", help="only say what it would take")
-    one.add_argument("--json", action="store_true", help="print JSON")
+    as_json(one)
+
+
+def budget(one: argparse.ArgumentParser) -> None:
+    """Take what `budget` needs."""
+    session(one)
+    one.add_argument("--pool", metavar="TOKENS", type=count, help="the pool of each request")
+    several(
+        one,
+        "--limits",
+        "[AGENT.]NAME=NUMBER",
+        "max_steps, max_tokens or deadline_seconds of an agent's handoffs; of all without AGENT",
+    )
+    for name, says in (
+        ("--max-handoffs", "transfers of a request"),
+        ("--max-workers", "calls of a request"),
+        ("--max-edge-repeats", "how often a transfer may be repeated"),
+        ("--depth", "how deep calls may go"),
+    ):
+        one.add_argument(name, metavar="N", type=offset, help=says)
+    as_json(one)
 
 
 def _flow(one: argparse.ArgumentParser) -> None:
@@ -140,16 +160,6 @@ def _flow(one: argparse.ArgumentParser) -> None:
         metavar="FLOW",
         default="",
         help="the flow it ran, path/to/file.py:name (needless for samples)",
-    )
-
-
-def _models(one: argparse.ArgumentParser) -> None:
-    one.add_argument(
-        "--model",
-        metavar="SPEC",
-        action="append",
-        default=[],
-        help="the model it ran on, for every agent or AGENT=SPEC",
     )
 
 

@@ -16,10 +16,11 @@ from handoff_console.console.commands.waiting import (
     PendingQuestion,
     UnknownEffect,
 )
+from handoff_console.console.viewmodels.asking import act_words, readable
 from handoff_console.console.viewmodels.text import as_name, block, one_line
 
 YES = "y"
-"""The one answer that sends something."""
+"""The one answer that lets something be done."""
 
 Write = Callable[[str], None]
 
@@ -87,14 +88,23 @@ def write_pending(found: Pending, arguments: Namespace, terminal: Terminal, flow
         _hint(next_command(arguments, "resume", session_id, *_flow_words(flow)), terminal)
 
 
+def write_going_on(session_id: str, flow: str, arguments: Namespace, terminal: Terminal) -> None:
+    """Write the command that goes on with a session whose process is gone."""
+    terminal.line()
+    terminal.line("To go on where it stopped:")
+    _hint(next_command(arguments, "resume", session_id, *_flow_words(flow)), terminal)
+
+
 def write_act(act: PendingApproval, write: Write, terminal: Terminal) -> None:
-    """Write exactly what will be sent, and who wants to send it."""
+    """Write exactly what will be done, or was to be before a no, and who wants to do it."""
+    is_refused = act.is_expired if act.said is None else not act.said.approved
     write(
-        f"{as_name(act.agent)} wants to use {as_name(act.tool)} ({act.effect.value}); this is what "
-        "will be sent:"
+        f"{as_name(act.agent)} wants to use {as_name(act.tool)} ({act.effect.value}); this "
+        f"{'was to' if is_refused else 'is what will'} be {act_words(act.effect).done}:"
     )
-    edited = act.said.arguments if act.said else None
-    write_arguments(dict(edited or act.arguments), write, terminal)
+    values = (act.said.arguments if act.said else None) or act.arguments
+    in_order = (name for name in dict.fromkeys((*act.arguments, *values)) if name in values)
+    write_arguments({name: values[name] for name in in_order}, write, terminal)
 
 
 def write_arguments(values: dict[str, Any], write: Write, terminal: Terminal) -> None:
@@ -105,14 +115,16 @@ def write_arguments(values: dict[str, Any], write: Write, terminal: Terminal) ->
     longest = min(max(len(one_line(name, 30)) for name in values), 24)
     for name, value in values.items():
         text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-        shown = block(text, len(text))
+        text = text.replace("\r\n", "\n")
+        seen = readable(text)
+        shown = block(seen, len(seen))
         room = terminal.columns - longest - 4
         first, *rest = [part for line in shown.split("\n") for part in _cut(line, room)]
         write(f"  {fitted(one_line(name, 30), longest + 2)}{first}")
         for line in rest:
             write(" " * (longest + 4) + line)
-        if shown != text.replace("\r\n", "\n"):
-            write(" " * (longest + 4) + "(it has signs that cannot be shown)")
+        if seen != text:
+            write(" " * (longest + 4) + "(it has signs that cannot be shown; they stand as [U+…])")
 
 
 def _ask_yes(
@@ -126,12 +138,13 @@ def _ask_yes(
             "be a no here; `handoff approve --set` can say it."
         )
         return None
-    line = _read(f"Send it? Only {YES} is a yes. [y/N] ", terminal)
+    verb, done = act_words(act.effect)
+    line = _read(f"{verb.capitalize()} it? Only {YES} is a yes. [y/N] ", terminal)
     if line is None:
         return None
     approved = line.strip() == YES
     decide(store_path, session_id, act.approval_id, approved=approved)
-    terminal.note("It will be sent." if approved else "It is not sent.")
+    terminal.note(f"It will be {done}." if approved else f"It is not {done}.")
     return approved
 
 

@@ -55,16 +55,18 @@ def bisect(arguments: Namespace, terminal: Terminal) -> int:
         names = ", ".join(one_line(change.name, 60) for change in evidence.changes)
         trials = evidence.trials
         terminal.line(f"  with {names} alone: {trials.passed} of {trials.total} came out well")
-    terminal.line(terminal.styled(f"{count(found.reruns, 're-run')} in all", "dim"))
+    if found.reruns:
+        terminal.line(terminal.styled(f"{count(found.reruns, 're-run')} in all", "dim"))
     return int(found.conclusion is not Conclusion.FOUND and NO)
 
 
 def _write_plan(ready: Prepared, repeats: int, write: Write, terminal: Terminal) -> None:
     took = ready.estimate
+    if not took.changes:
+        write("Nothing that a re-run could change differs; nothing will run.")
+        return
     names = ", ".join(one_line(change.name, 60) for change in ready.changes.changes)
-    for line in wrapped(
-        f"{count(took.changes, 'difference')}: {names or 'none'}", terminal.columns
-    ):
+    for line in wrapped(f"{count(took.changes, 'difference')}: {names}", terminal.columns):
         write(line)
     write(
         f"  about {count(took.likely_reruns, 're-run')}, at most {amount(took.most_reruns)} "

@@ -6,15 +6,15 @@ from dataclasses import asdict
 
 from handoff_console.console.cli.looking import write_json
 from handoff_console.console.cli.places import store_of
+from handoff_console.console.cli.progress import sessions_counted
 from handoff_console.console.cli.terminal import Terminal, fitted, wrapped
 from handoff_console.console.commands import doctor as checks
 from handoff_console.console.commands import keeping
 from handoff_console.console.commands.doctor import Check, Grade
-from handoff_console.console.viewmodels.text import amount, count, seconds
+from handoff_console.console.viewmodels.text import count, seconds
 
 _LOOKS = {Grade.OK: "✓", Grade.WARN: "!", Grade.FAIL: "✕"}
 _NAME_COLUMNS = 15
-_TOLD_EVERY_SECONDS = 0.2
 
 
 def doctor(arguments: Namespace, terminal: Terminal) -> int:
@@ -35,18 +35,8 @@ def doctor(arguments: Namespace, terminal: Terminal) -> int:
 def rebuild(arguments: Namespace, terminal: Terminal) -> int:
     """Carry out `handoff rebuild`."""
     began = time.monotonic()
-    told_at = began
-
-    def progress(done: int, total: int) -> None:
-        nonlocal told_at
-        if terminal.err.isatty() and time.monotonic() - told_at >= _TOLD_EVERY_SECONDS:
-            told_at = time.monotonic()
-            terminal.err.write(f"\r{amount(done)} of {amount(total)} sessions")
-            terminal.err.flush()
-
-    done = keeping.rebuild(store_of(arguments), progress)
-    if told_at > began:
-        terminal.err.write("\r" + " " * 60 + "\r")
+    with sessions_counted(terminal) as progress:
+        done = keeping.rebuild(store_of(arguments), progress)
     took = seconds(time.monotonic() - began)
     terminal.line(
         f"Made the lines, findings and index of {count(done, 'session')} again in {took}."

@@ -4,12 +4,17 @@ import sqlite3
 from difflib import SequenceMatcher
 
 from handoff_console.console.cli.terminal import Terminal, fitted
-from handoff_console.console.commands.rerunning import Rerun, record_of
+from handoff_console.console.commands.rerun_records import record_of
+from handoff_console.console.commands.rerunning import Rerun
 from handoff_console.console.viewmodels.attempts import attempt_strip
-from handoff_console.console.viewmodels.comparison import comparison_view, pairs_to_show
+from handoff_console.console.viewmodels.comparison import (
+    ComparisonView,
+    comparison_view,
+    pairs_to_show,
+)
 from handoff_console.console.viewmodels.differences import DifferenceView, pair_view
-from handoff_console.console.viewmodels.text import one_line
-from handoff_console.store.analysis.diff import compare
+from handoff_console.console.viewmodels.text import count, one_line
+from handoff_console.store.analysis.diff import Comparison, compare
 from handoff_console.store.analysis.lineage import attempts
 
 PAIRS_SHOWN = 8
@@ -19,10 +24,15 @@ LINES_SHOWN = 6
 
 def write_comparison(db: sqlite3.Connection, done: Rerun, terminal: Terminal) -> None:
     """Write where the first run parts from what it repeats, and how the handoffs differ."""
-    left = record_of(db, done.session_id, done.order)
+    left = record_of(db, done.session_id, done.order.alone)
     right = record_of(db, done.runs[0].session_id)
     found = compare(left, right)
     view = comparison_view(found, left, right, names=("recorded", "now"))
+    write_differences(found, view, terminal)
+
+
+def write_differences(found: Comparison, view: ComparisonView, terminal: Terminal) -> None:
+    """Write where two runs part, what each took, and what differs in which handoff."""
     terminal.line()
     terminal.paragraph(view.sentence, style="strong")
     for line in view.figures:
@@ -30,6 +40,8 @@ def write_comparison(db: sqlite3.Connection, done: Rerun, terminal: Terminal) ->
             terminal.line(
                 f"  {fitted(line.name, 14)}", f"{line.left} → {line.right}  ({line.change})"
             )
+    for sentence in view.payoffs:
+        terminal.paragraph(sentence, indent="  ")
     changed = pairs_to_show(view.rows, only_changed=True)
     for row in changed[:PAIRS_SHOWN]:
         terminal.line()
@@ -39,14 +51,14 @@ def write_comparison(db: sqlite3.Connection, done: Rerun, terminal: Terminal) ->
             for difference in differences:
                 _write_difference(heading, difference, terminal)
     if len(changed) > PAIRS_SHOWN:
-        terminal.line(f"and {len(changed) - PAIRS_SHOWN} more handoffs that differ")
+        terminal.line(f"and {count(len(changed) - PAIRS_SHOWN, 'more handoff')} that differ")
     terminal.line()
 
 
 def write_repeats(db: sqlite3.Connection, done: Rerun, terminal: Terminal) -> None:
     """Write how often several runs came out how."""
     records = [record_of(db, run.session_id) for run in done.runs]
-    original = record_of(db, done.session_id, done.order)
+    original = record_of(db, done.session_id, done.order.alone)
     found = attempts(original, records, done.order.handoff_id)
     terminal.line()
     for group in attempt_strip(found).repeats:
@@ -59,15 +71,16 @@ def write_repeats(db: sqlite3.Connection, done: Rerun, terminal: Terminal) -> No
 
 
 def _write_difference(heading: str, difference: DifferenceView, terminal: Terminal) -> None:
-    name = f"{heading} {one_line(difference.name, 60)}".rstrip()
+    part = one_line(difference.name, 60)
+    name = heading if part == heading else f"{heading} {part}".rstrip()
     if difference.is_short:
-        left = one_line(difference.left, 200) if difference.left_is_there else "nothing"
-        right = one_line(difference.right, 200) if difference.right_is_there else "nothing"
-        terminal.paragraph(f"{name}: {left} → {right}", indent="  ")
+        left = one_line(difference.left, 200) if difference.left_is_there else ""
+        right = one_line(difference.right, 200) if difference.right_is_there else ""
+        terminal.paragraph(f"{name}: {left or 'nothing'} → {right or 'nothing'}", indent="  ")
         return
     terminal.line(f"  {name}:")
-    before = difference.left.split("\n") if difference.left_is_there else []
-    after = difference.right.split("\n") if difference.right_is_there else []
+    before = difference.left.split("\n") if difference.left_is_there and difference.left else []
+    after = difference.right.split("\n") if difference.right_is_there and difference.right else []
     for word, gone_from, gone_to, new_from, new_to in SequenceMatcher(
         None, before, after, autojunk=False
     ).get_opcodes():
@@ -80,4 +93,4 @@ def _write_lines(mark: str, lines: list[str], terminal: Terminal) -> None:
     for line in lines[:LINES_SHOWN]:
         terminal.line(f"    {mark} ", one_line(line, terminal.columns - 6))
     if len(lines) > LINES_SHOWN:
-        terminal.line(f"    {mark} … {len(lines) - LINES_SHOWN} more lines")
+        terminal.line(f"    {mark} … {count(len(lines) - LINES_SHOWN, 'more line')}")

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from handoff_console.console.cli.looking import write_json
+from handoff_console.console.cli.looking import check_outcomes, write_json
 from handoff_console.console.cli.places import next_command, store_of
 from handoff_console.console.cli.terminal import Terminal, fitted
 from handoff_console.console.cli.tree_text import outcome_text
@@ -13,7 +13,6 @@ from handoff_console.console.commands import forms
 from handoff_console.console.commands.errors import CommandError
 from handoff_console.console.commands.listing import Page, moment_since, session_page
 from handoff_console.console.commands.looking import wanted_findings
-from handoff_console.console.theme import LOOKS
 from handoff_console.console.viewmodels.inbox import InboxRow, showing
 from handoff_console.console.viewmodels.text import count, one_line
 from handoff_console.store.session_filter import SessionFilter
@@ -35,9 +34,9 @@ def list_sessions(arguments: Namespace, terminal: Terminal) -> int:
 
 
 def _filter(arguments: Namespace) -> SessionFilter:
-    for word in arguments.outcome:
-        if word not in LOOKS:
-            raise CommandError(f"There is no outcome {word!r}; there are: {', '.join(LOOKS)}.")
+    check_outcomes(arguments.outcome)
+    if arguments.search is not None and not arguments.search.strip():
+        raise CommandError("There is nothing to search for; write some words after --search.")
     if arguments.finding is not None:
         wanted_findings([arguments.finding])
     since = moment_since(arguments.since, datetime.now(UTC)) if arguments.since else None
@@ -50,6 +49,7 @@ def _filter(arguments: Namespace) -> SessionFilter:
         text=arguments.search or "",
         since=since,
         reruns=arguments.reruns,
+        trials=arguments.trials,
     )
 
 

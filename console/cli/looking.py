@@ -5,7 +5,7 @@ from argparse import Namespace
 from collections.abc import Sequence
 from typing import Any
 
-from handoff_console.console.cli.asking import write_pending
+from handoff_console.console.cli.asking import write_going_on, write_pending
 from handoff_console.console.cli.places import next_command, store_of
 from handoff_console.console.cli.terminal import Terminal, fitted, wrapped
 from handoff_console.console.cli.tree_text import outcome_text, write_tree
@@ -22,7 +22,8 @@ from handoff_console.console.commands.looking import (
 from handoff_console.console.commands.waiting import pending_of
 from handoff_console.console.theme import LOOKS
 from handoff_console.console.viewmodels.sentences import KIND_WORDS, sentence
-from handoff_console.console.viewmodels.text import amount, as_name, block, one_line
+from handoff_console.console.viewmodels.text import amount, as_name, block, count, one_line
+from handoff_console.runtime.contract import State
 from handoff_console.store.analysis.findings import Finding, Severity
 
 
@@ -36,6 +37,8 @@ def show(arguments: Namespace, terminal: Terminal) -> int:
             _write_events(record, terminal)
         elif arguments.transcript:
             _write_transcript(record, terminal)
+        elif arguments.printed:
+            _write_printed(record, terminal)
         else:
             write_session(record, arguments, terminal)
     return 0
@@ -66,9 +69,14 @@ def check_outcomes(words: Sequence[str]) -> None:
     Raises:
         CommandError: One is none; the text lists those there are.
     """
+    known = [word for word in LOOKS if word not in _OF_HANDOFFS]
     for word in words:
-        if word not in LOOKS:
-            raise CommandError(f"There is no outcome {word!r}; there are: {', '.join(LOOKS)}.")
+        if word not in known:
+            raise CommandError(f"There is no outcome {word!r}; there are: {', '.join(known)}.")
+
+
+_OF_HANDOFFS = (State.ASKED_FOR, State.REFUSED, State.TRANSFERRED)
+"""What a handoff can be, but no session."""
 
 
 def write_session(record: SessionRecord, arguments: Namespace, terminal: Terminal) -> None:
@@ -88,7 +96,7 @@ def write_session(record: SessionRecord, arguments: Namespace, terminal: Termina
         last = ledger.rows[-1]
         reserved = f", {amount(last.open)} reserved" if last.open else ""
         terminal.line(
-            f"pool{turn}     {amount(last.spent)} of {amount(ledger.total_tokens)} tokens used, "
+            f"pool{turn}     {amount(last.spent)} of {count(ledger.total_tokens, 'token')} used, "
             f"{amount(last.free)} free{reserved}"
         )
     _write_verdict(record, arguments, terminal)
@@ -100,6 +108,8 @@ def write_session(record: SessionRecord, arguments: Namespace, terminal: Termina
     )
     found = pending_of(record.db, record.session_id)
     write_pending(found, arguments, terminal, record.flow_file)
+    if record.tree.outcome is State.INTERRUPTED and not found.effects:
+        write_going_on(record.session_id, record.flow_file, arguments, terminal)
 
 
 def write_json(value: Any, terminal: Terminal) -> None:
@@ -141,6 +151,13 @@ def _write_transcript(record: SessionRecord, terminal: Terminal) -> None:
         terminal.line(block(line, 100_000))
 
 
+def _write_printed(record: SessionRecord, terminal: Terminal) -> None:
+    from handoff_console.store.analysis.printed import printed_lines
+
+    for line in printed_lines(record.events, record.body):
+        terminal.line(line)
+
+
 def _write_line(explanation: Explanation, arguments: Namespace, terminal: Terminal) -> None:
     if arguments.json:
         terminal.out.write(json.dumps(forms.explanation_form(explanation)) + "\n")
@@ -173,6 +190,8 @@ def _write_explanation(
         terminal.line(f"Look first at {where}event {place.seq}:")
         command = next_command(arguments, "open", "--session", record.session_id)
         terminal.line(terminal.styled(f"  {command}", "dim"))
+    if explanation.outcome == State.INTERRUPTED:
+        write_going_on(record.session_id, record.flow_file, arguments, terminal)
 
 
 def _write_finding(finding: Finding, terminal: Terminal) -> None:

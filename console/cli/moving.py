@@ -1,4 +1,4 @@
-"""`import`, `export` and `delete`: sessions into a store, out of it, and gone from it."""
+"""`import`, `export`, `delete` and `prune`: sessions into a store, out of it, gone from it."""
 
 import json
 import os
@@ -7,14 +7,19 @@ import shlex
 import sys
 from argparse import Namespace
 from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from handoff_console.console.cli.exit_status import NO
 from handoff_console.console.cli.looking import write_json
 from handoff_console.console.cli.places import next_command, store_of
+from handoff_console.console.cli.progress import sessions_counted
 from handoff_console.console.cli.terminal import Terminal, shown_names
 from handoff_console.console.commands import forms, keeping
 from handoff_console.console.commands.errors import CommandError
+from handoff_console.console.commands.keeping import Doomed
+from handoff_console.console.commands.listing import moment_since
 from handoff_console.console.commands.moving import (
     export_sessions,
     import_file,
@@ -36,7 +41,8 @@ def import_sessions(arguments: Namespace, terminal: Terminal) -> int:
     forms_of_files: list[dict[str, Any]] = []
     new: list[str] = []
     for name in arguments.files:
-        done = import_file(store_of(arguments), Path(name))
+        with sessions_counted(terminal) as progress:
+            done = import_file(store_of(arguments), Path(name), progress)
         new += done.new
         forms_of_files.append({"file": name, "new": done.new, "unchanged": done.unchanged})
         if not arguments.json:
@@ -65,8 +71,8 @@ def export(arguments: Namespace, terminal: Terminal) -> int:
         raise CommandError("Which sessions to export is not clear; name them, or say --all.")
     path = store_of(arguments)
     if arguments.output:
-        with whole_file(Path(arguments.output)) as file:
-            done = export_sessions(path, arguments.sessions, file.write)
+        with whole_file(Path(arguments.output)) as file, sessions_counted(terminal) as progress:
+            done = export_sessions(path, arguments.sessions, file.write, progress)
         terminal.note(f"{count(done, 'session')} in {one_line(arguments.output, 200)}")
         return 0
     export_sessions(path, arguments.sessions, _writer(terminal))
@@ -93,7 +99,24 @@ def _pin(words: Sequence[str], arguments: Namespace, terminal: Terminal) -> int:
 def delete(arguments: Namespace, terminal: Terminal) -> int:
     """Carry out `handoff delete`; 1 when the person says no."""
     path = store_of(arguments)
-    doomed = keeping.doomed_sessions(path, arguments.sessions)
+    return _delete(path, keeping.doomed_sessions(path, arguments.sessions), arguments, terminal)
+
+
+def prune(arguments: Namespace, terminal: Terminal) -> int:
+    """Carry out `handoff prune`; 1 when the person says no."""
+    path = store_of(arguments)
+    doomed, kept = keeping.old_sessions(path, moment_since(arguments.before, datetime.now(UTC)))
+    if kept:
+        them = "runs or waits, and stays" if kept == 1 else "run or wait, and stay"
+        terminal.note(f"{count(kept, 'session')} of that time still {them}.")
+    if not doomed:
+        terminal.line("No session is that old; nothing was deleted.")
+        return 0
+    return _delete(path, doomed, arguments, terminal)
+
+
+def _delete(path: Path, doomed: Sequence[Doomed], arguments: Namespace, terminal: Terminal) -> int:
+    """Delete sessions, after a person's yes or with `--yes`."""
     if not arguments.yes:
         if not sys.stdin.isatty():
             raise CommandError(
@@ -106,7 +129,7 @@ def delete(arguments: Namespace, terminal: Terminal) -> int:
             terminal.note(f"  and {amount(len(doomed) - _SHOWN)} more")
         if not _says_yes(f"Delete {count(len(doomed), 'session')} for good? [y/N] ", terminal):
             terminal.note("Nothing was deleted.")
-            return 1
+            return NO
     gone = keeping.delete_sessions(path, [session.session_id for session in doomed])
     terminal.line(f"Deleted {count(gone.sessions, 'session')} and everything that only they said.")
     if not gone.is_wiped:
@@ -141,22 +164,28 @@ def _says_yes(question: str, terminal: Terminal) -> bool:
 
 
 def _read_only(file: Path, arguments: Namespace, terminal: Terminal) -> None:
-    with read_file(file) as records:
-        read = forms.reading_form(records)
-        if arguments.json:
-            terminal.out.write(json.dumps(read) + "\n")
-            return
-        made = ", ".join(
-            count(len(read[name]), word)
-            for name, word in (
-                ("handoffs", "transfer"), ("delegations", "call"), ("refused", "refusal"),
-                ("tool_calls", "tool call"),
-            )
-        )  # fmt: skip
-        terminal.line(f"{one_line(str(file), 60)}: {count(read['sessions'], 'session')}, {made}")
-        terminal.line(f"  agents: {shown_names(read['agents'][:_SHOWN])}")
-        for record in records[:_SHOWN]:
-            said = one_line(record.header.request, 46)
-            terminal.line(f"  {record.session_id}  {record.tree.outcome.value:<14} {said}")
-        if len(records) > _SHOWN:
-            terminal.line(f"  and {amount(len(records) - _SHOWN)} more")
+    reading = forms.Reading()
+    shown: list[str] = []
+    with sessions_counted(terminal) as progress:
+        for record in read_file(file, progress):
+            reading.add(record)
+            if len(shown) < _SHOWN:
+                said = one_line(record.header.request, 46)
+                shown.append(f"  {record.session_id}  {record.tree.outcome.value:<14} {said}")
+    read = reading.form()
+    if arguments.json:
+        terminal.out.write(json.dumps(read) + "\n")
+        return
+    made = ", ".join(
+        count(len(read[name]), word)
+        for name, word in (
+            ("handoffs", "transfer"), ("delegations", "call"), ("refused", "refusal"),
+            ("tool_calls", "tool call"),
+        )
+    )  # fmt: skip
+    terminal.line(f"{one_line(str(file), 60)}: {count(read['sessions'], 'session')}, {made}")
+    terminal.line(f"  agents: {shown_names(read['agents'][:_SHOWN])}")
+    for line in shown:
+        terminal.line(line)
+    if reading.sessions > len(shown):
+        terminal.line(f"  and {amount(reading.sessions - len(shown))} more")

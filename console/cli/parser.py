@@ -5,16 +5,42 @@ This module and its neighbours load nothing slow: what a verb needs is imported 
 
 import argparse
 from collections.abc import Callable
-from importlib import metadata
 from typing import Any, NamedTuple, NoReturn
 
-from handoff_console.console.cli.arguments import SESSION_HELP, count, offset, port, session
+from handoff_console.console.cli.arguments import (
+    SESSION_HELP,
+    as_json,
+    count,
+    fail_on,
+    models,
+    offset,
+    port,
+    session,
+    several,
+)
 from handoff_console.console.cli.arguments_again import (
     answer,
     approve,
     bisect,
+    budget,
+    diff,
     rerun,
     resume,
+)
+from handoff_console.console.cli.arguments_compare import (
+    baseline,
+    compare,
+    dataset,
+    prompts,
+    route,
+)
+from handoff_console.console.cli.arguments_keep import (
+    delete,
+    export,
+    import_,
+    nothing,
+    only_json,
+    prune,
 )
 
 STORE_HELP = "the store (default: $HANDOFF_DB, or handoff.db in the current folder)"
@@ -90,6 +116,8 @@ def overview() -> str:
 
 def version() -> str:
     """Return the version that is installed."""
+    from importlib import metadata
+
     return f"handoff-console {metadata.version('handoff-console')}"
 
 
@@ -102,26 +130,15 @@ def _run(one: argparse.ArgumentParser) -> None:
     )
     one.add_argument("--prompts", metavar="V", default="", help="use this prompt version")
     one.add_argument("--prompts-dir", metavar="DIR", help="where prompt versions are")
-    one.add_argument(
-        "--model",
-        metavar="SPEC",
-        action="append",
-        default=[],
-        help="a model for every agent, or AGENT=SPEC; a name such as offline:bm25, or file.py:name",
+    models(
+        one, "a model for every agent, or AGENT=SPEC; a name such as offline:bm25, or file.py:name"
     )
     one.add_argument("--pool", metavar="TOKENS", type=count, help="tokens that a request may use")
     one.add_argument(
         "--prices", metavar="FILE", help="what models cost (default: prices.toml beside the store)"
     )
-    one.add_argument("--json", action="store_true", help="print JSON")
-    one.add_argument(
-        "--fail-on",
-        metavar="STATUS",
-        action="extend",
-        nargs="+",
-        default=[],
-        help="exit 1 when a session ends so",
-    )
+    as_json(one)
+    fail_on(one, "STATUS", "exit 1 when a session ends so")
     batch = one.add_argument_group("with --input")
     batch.add_argument("--limit", metavar="N", type=count, help="only the first N requests")
     batch.add_argument(
@@ -131,7 +148,7 @@ def _run(one: argparse.ArgumentParser) -> None:
 
 
 def _list(one: argparse.ArgumentParser) -> None:
-    one.add_argument("--outcome", metavar="STATUS", action="append", default=[], help="only these")
+    several(one, "--outcome", "STATUS", "only these")
     one.add_argument("--flow", metavar="NAME", help="only of this flow")
     one.add_argument("--agent", metavar="NAME", help="only those in which this agent acted")
     one.add_argument("--finding", metavar="CODE", help="only those with this finding")
@@ -143,9 +160,10 @@ def _list(one: argparse.ArgumentParser) -> None:
     one.add_argument(
         "--reruns", action="store_true", help="also those that repeat a part of another one"
     )
+    one.add_argument("--trials", action="store_true", help="also whole sessions of comparisons")
     one.add_argument("--limit", metavar="N", type=count, default=20, help="(default: 20)")
     one.add_argument("--offset", metavar="N", type=offset, default=0, help="leave out the first N")
-    one.add_argument("--json", action="store_true", help="print JSON")
+    as_json(one)
 
 
 def _show(one: argparse.ArgumentParser) -> None:
@@ -153,27 +171,29 @@ def _show(one: argparse.ArgumentParser) -> None:
     form = one.add_mutually_exclusive_group()
     form.add_argument("--events", action="store_true", help="every event, a line each")
     form.add_argument("--transcript", action="store_true", help="what was said, and the handoffs")
-    one.add_argument("--json", action="store_true", help="print JSON")
+    form.add_argument(
+        "--printed", action="store_true", help="routes, packets, results and answer, a line each"
+    )
+    as_json(one)
 
 
 def _why(one: argparse.ArgumentParser) -> None:
     which = one.add_mutually_exclusive_group(required=True)
     which.add_argument("session", metavar="SESSION", nargs="?", help=SESSION_HELP)
     which.add_argument("--all", action="store_true", help="every session of the store")
-    one.add_argument(
-        "--fail-on",
-        metavar="FINDING",
-        action="extend",
-        nargs="+",
-        default=[],
-        help="exit 1 when it is found: a finding's code, error, warning, or any",
-    )
-    one.add_argument("--json", action="store_true", help="print JSON; with --all, an object a line")
+    fail_on(one, "FINDING", "exit 1 when it is found: a finding's code, error, warning, or any")
+    as_json(one, "print JSON; with --all, an object a line")
 
 
 def _open(one: argparse.ArgumentParser) -> None:
     one.add_argument("file", metavar="FILE", nargs="?", help="the store; the same as --db")
     one.add_argument("--session", metavar="ID", help="show this session first")
+    several(
+        one,
+        "--flow",
+        "FLOW",
+        "a flow of your own, path/to/file.py:name, to run from the screens too",
+    )
     _serve(one)
 
 
@@ -186,40 +206,8 @@ def _serve(one: argparse.ArgumentParser) -> None:
 
 def _flows(one: argparse.ArgumentParser) -> None:
     one.add_argument("flow", metavar="FLOW", nargs="?", help="describe this one")
-    one.add_argument("--json", action="store_true", help="print JSON")
-
-
-def _import(one: argparse.ArgumentParser) -> None:
-    one.add_argument("files", metavar="FILE", nargs="+", help="JSON lines, as `export` writes them")
-    one.add_argument("--dry-run", action="store_true", help="only say what would be imported")
-    one.add_argument("--json", action="store_true", help="print JSON")
-
-
-def _export(one: argparse.ArgumentParser) -> None:
-    one.add_argument("sessions", metavar="SESSION", nargs="*", help=SESSION_HELP)
-    one.add_argument("--all", action="store_true", help="every session of the store")
-    one.add_argument(
-        "--to",
-        metavar="FORM",
-        nargs="+",
-        default=["jsonl"],
-        help="jsonl (the default), or pytest HANDOFF: a test that holds what it came to",
-    )
-    one.add_argument("--flow", metavar="FLOW", default="", help="with pytest: path/to/file.py:name")
-    one.add_argument("-o", "--output", metavar="FILE", help="(default: standard output)")
-
-
-def _delete(one: argparse.ArgumentParser) -> None:
-    one.add_argument("sessions", metavar="SESSION", nargs="+", help=SESSION_HELP)
-    one.add_argument("--yes", action="store_true", help="do not ask")
-
-
-def _doctor(one: argparse.ArgumentParser) -> None:
-    one.add_argument("--json", action="store_true", help="print JSON")
-
-
-def _nothing(_one: argparse.ArgumentParser) -> None:
-    pass
+    one.add_argument("--prompts", metavar="V", help="with the prompts of this version")
+    as_json(one)
 
 
 VERBS: tuple[Verb, ...] = (
@@ -238,17 +226,33 @@ VERBS: tuple[Verb, ...] = (
          "resuming:resume", resume),
     Verb("rerun", "Run", "run one handoff again: verify it, change something, continue from it",
          "rerunning:rerun", rerun),
+    Verb("diff", "Run", "show where two attempts or two sessions part, and in what",
+         "diffing:diff", diff),
     Verb("bisect", "Run", "find the change that makes a failed handoff come out well",
          "bisecting:bisect", bisect),
+    Verb("budget", "Run", "say what another pool or other limits would have done; nothing runs",
+         "budgeting:budget", budget),
     Verb("flows", "Run", "list the sample flows, or describe one", "flows:flows", _flows),
-    Verb("import", "Keep", "take sessions into the store", "moving:import_sessions", _import),
+    Verb("compare", "Compare", "say which prompt version routes better, and by how much",
+         "compare:compare", compare),
+    Verb("route", "Compare", "show whom one message would be handed to", "routing:route", route),
+    Verb("dataset", "Compare", "check, import or split a set of labelled requests",
+         "routing:dataset", dataset),
+    Verb("prompts", "Compare", "show what differs between two prompt versions",
+         "routing:prompts", prompts),
+    Verb("baseline", "Compare", "set what later versions are measured against",
+         "routing:baseline", baseline),
+    Verb("import", "Keep", "take sessions into the store", "moving:import_sessions", import_),
     Verb("export", "Keep", "write sessions as JSON lines, or a handoff as a test",
-         "moving:export", _export),
-    Verb("delete", "Keep", "delete sessions and everything said in them", "moving:delete", _delete),
+         "moving:export", export),
+    Verb("delete", "Keep", "delete sessions and everything said in them", "moving:delete", delete),
+    Verb("prune", "Keep", "delete sessions older than a day or a time", "moving:prune", prune),
     Verb("rebuild", "Keep", "make summaries, findings and the search index again",
-         "care:rebuild", _nothing),
+         "care:rebuild", nothing),
     Verb("doctor", "Keep", "check this machine, this installation and the store",
-         "care:doctor", _doctor),
+         "care:doctor", only_json),
+    Verb("bench", "Keep", "measure what recording and looking cost here",
+         "benching:bench", only_json),
 )  # fmt: skip
 """Every verb there is, in the order of the overview."""
 

@@ -10,7 +10,7 @@ from types import FrameType
 
 from handoff_console.console.cli.terminal import Terminal, fitted
 from handoff_console.console.commands.batch import Control, Progress
-from handoff_console.console.viewmodels.text import amount, one_line, seconds
+from handoff_console.console.viewmodels.text import amount, count, one_line, seconds
 
 REFRESH_SECONDS = 0.1
 """On a terminal, where a line is written over the one before."""
@@ -20,13 +20,48 @@ WINDOW_SECONDS = 5.0
 """What the rate is taken from."""
 
 
+class TimedLine:
+    """A line about long work, not too often: written over on a terminal, elsewhere one each time.
+
+    Args:
+        terminal: Where it is written: to standard error.
+        at_once: On a terminal show it from the beginning; else short work says nothing.
+    """
+
+    def __init__(self, terminal: Terminal, *, at_once: bool = False) -> None:
+        self._terminal = terminal
+        self._is_live = terminal.err.isatty()
+        self._pause_seconds = REFRESH_SECONDS if self._is_live else LINE_SECONDS
+        waits = not (at_once and self._is_live)
+        self._next_at = time.monotonic() + (self._pause_seconds if waits else 0.0)
+        self._is_shown = False
+
+    def show(self, text: Callable[[], str]) -> None:
+        """Show what a function returns, when it is time to."""
+        now = time.monotonic()
+        if now < self._next_at:
+            return
+        self._next_at = now + self._pause_seconds
+        if not self._is_live:
+            self._terminal.note(text())
+            return
+        self._terminal.err.write("\r" + fitted(text(), self._terminal.columns - 1))
+        self._terminal.err.flush()
+        self._is_shown = True
+
+    def clear(self) -> None:
+        """Take the line away: what follows is the result."""
+        if self._is_shown:
+            self._terminal.err.write("\r" + " " * (self._terminal.columns - 1) + "\r")
+            self._terminal.err.flush()
+
+
 class ProgressLine:
     """Says done, total, rate and time left, not too often."""
 
     def __init__(self, terminal: Terminal) -> None:
         self._terminal = terminal
-        self._is_live = terminal.err.isatty()
-        self._next_at = 0.0
+        self._line = TimedLine(terminal, at_once=True)
         self._seen: deque[tuple[float, int]] = deque()
         self._told_before = False
 
@@ -34,24 +69,13 @@ class ProgressLine:
         """Show how far it has come, when it is time to."""
         if not self._told_before:
             self._told_before = True
+            self._seen.append((time.monotonic(), progress.total - progress.left))
             self._tell_beginning(progress)
-        now = time.monotonic()
-        if now < self._next_at:
-            return
-        first_time = self._next_at == 0.0
-        self._next_at = now + (REFRESH_SECONDS if self._is_live else LINE_SECONDS)
-        text = self._text(progress, now)
-        if self._is_live:
-            self._terminal.err.write("\r" + fitted(text, self._terminal.columns - 1))
-            self._terminal.err.flush()
-        elif not first_time:
-            self._terminal.note(text)
+        self._line.show(lambda: self._text(progress, time.monotonic()))
 
     def clear(self) -> None:
         """Take the line away: what follows is the result."""
-        if self._is_live and self._next_at:
-            self._terminal.err.write("\r" + " " * (self._terminal.columns - 1) + "\r")
-            self._terminal.err.flush()
+        self._line.clear()
 
     def _tell_beginning(self, progress: Progress) -> None:
         if progress.changed:
@@ -59,13 +83,13 @@ class ProgressLine:
                 f"{one_line(progress.input_name, 200)}: {progress.changed} since an earlier batch "
                 "of it was left unfinished, so this is a new one."
             )
-        elif progress.done_before and progress.left:
-            self._terminal.note(
-                f"Going on after {amount(progress.done_before)} of {amount(progress.total)}."
-            )
+        elif 0 < progress.left_before < progress.total:
+            before = progress.total - progress.left_before
+            self._terminal.note(f"Going on after {amount(before)} of {amount(progress.total)}.")
 
     def _text(self, progress: Progress, now: float) -> str:
-        self._seen.append((now, progress.done))
+        dealt_with = progress.total - progress.left
+        self._seen.append((now, dealt_with))
         while len(self._seen) > 2 and self._seen[0][0] < now - WINDOW_SECONDS:
             self._seen.popleft()
         (then, done_then), (_, done) = self._seen[0], self._seen[-1]
@@ -81,24 +105,47 @@ class ProgressLine:
 def interrupts_stop(control: Control, terminal: Terminal) -> Iterator[None]:
     """Let Ctrl-C stop a batch after its current session, and a second one at once."""
 
-    def asked(_signal: int, _frame: FrameType | None) -> None:
+    def asked() -> str:
         again = control.asked_to_stop
         control.stop()
-        if not again:
+        return "" if again else "Stopping after the session that runs now; Ctrl-C again cancels it."
+
+    with interrupts(asked, terminal):
+        yield
+
+
+@contextmanager
+def interrupts(asked: Callable[[], str], terminal: Terminal) -> Iterator[None]:
+    """Let a function deal with Ctrl-C, and say what it returns, on the main thread alone."""
+
+    def came(_signal: int, _frame: FrameType | None) -> None:
+        if said := asked():
             # Written past the buffers: the signal may have come in the middle of a write.
-            threading.Thread(
-                target=terminal.note,
-                args=("\nStopping after the session that runs now; Ctrl-C again cancels it.",),
-            ).start()
+            threading.Thread(target=terminal.note, args=(f"\n{said}",)).start()
 
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    before = signal.signal(signal.SIGINT, asked)
+    before = signal.signal(signal.SIGINT, came)
     try:
         yield
     finally:
         signal.signal(signal.SIGINT, before)
+
+
+@contextmanager
+def sessions_counted(terminal: Terminal) -> Iterator[Callable[[int, int], None]]:
+    """Give what tells how many sessions are done: not too often, and gone again at the end."""
+    line = TimedLine(terminal)
+
+    def tell(done: int, total: int) -> None:
+        percent = done * 100 // max(total, 1)
+        line.show(lambda: f"{amount(done)} of {count(total, 'session')} ({percent} %)")
+
+    try:
+        yield tell
+    finally:
+        line.clear()
 
 
 def counted(terminal: Terminal, what: str) -> Callable[[int, int], None]:

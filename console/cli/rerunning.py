@@ -1,6 +1,5 @@
 """`rerun`: one handoff of a recorded session again, what that takes, and what came of it."""
 
-import json
 from argparse import Namespace
 from collections.abc import Mapping, Sequence
 from contextlib import closing
@@ -9,23 +8,29 @@ from pathlib import Path
 from typing import Any
 
 from handoff_console import sample_runs
-from handoff_console.console.cli.asking import is_interactive
+from handoff_console.console.cli.asking import Write, is_interactive
 from handoff_console.console.cli.comparing import write_comparison, write_repeats
 from handoff_console.console.cli.looking import write_json
+from handoff_console.console.cli.named_values import named_numbers, named_values
 from handoff_console.console.cli.places import next_command, store_of
 from handoff_console.console.cli.progress import counted
-from handoff_console.console.cli.resuming import announced, json_value, until_it_rests
-from handoff_console.console.cli.terminal import Terminal
+from handoff_console.console.cli.resuming import announced, until_it_rests
+from handoff_console.console.cli.terminal import Terminal, wrapped
 from handoff_console.console.cli.tree_text import outcome_text
 from handoff_console.console.commands.errors import CommandError
 from handoff_console.console.commands.estimates import Plan, plan_of, plan_rerun
-from handoff_console.console.commands.flows import model_named
+from handoff_console.console.commands.flows import load_flow, model_named
+from handoff_console.console.commands.looking import which_handoff
+from handoff_console.console.commands.prompt_folders import folder_with
 from handoff_console.console.commands.rerun_forms import plan_form, rerun_form
 from handoff_console.console.commands.rerun_inputs import Given, given, prompt_of_version
 from handoff_console.console.commands.rerun_orders import Prepared, RerunOrder
 from handoff_console.console.commands.rerunning import Ran, Rerun, read_run, rerun_handoff
 from handoff_console.console.commands.resuming import Resumption
-from handoff_console.console.viewmodels.text import amount, as_name, block, count, one_line, seconds
+from handoff_console.console.commands.typed_values import json_value, value_like
+from handoff_console.console.viewmodels.rerun_plan import plan_view
+from handoff_console.console.viewmodels.text import amount, block, one_line, seconds
+from handoff_console.console.viewmodels.unanswered import Unanswered, unanswered_sentence
 from handoff_console.runtime.edits import Edits
 from handoff_console.runtime.rerun_player import Mode
 from handoff_console.store.db import open_reader
@@ -36,13 +41,15 @@ NO = 1
 def rerun(arguments: Namespace, terminal: Terminal) -> int:
     """Carry out `handoff rerun`; 1 when a verification comes to another result."""
     store = store_of(arguments)
+    if not arguments.handoff:
+        raise CommandError(which_handoff(store, arguments.session))
     order = _order(store, arguments, terminal)
     if arguments.plan:
         plan = plan_rerun(store, arguments.session, order)
         if arguments.json:
             write_json(plan_form(plan, order), terminal)
         else:
-            _write_plan(plan, order, terminal.line)
+            _write_plan(plan, order, terminal.line, terminal.columns)
         return 0
     try:
         done = rerun_handoff(store, arguments.session, order)
@@ -68,7 +75,7 @@ def _order(store: Path, arguments: Namespace, terminal: Terminal) -> RerunOrder:
     def announce(ready: Prepared) -> None:
         if ready.flow.changes and order.mode is not Mode.VERIFY:
             announced(terminal)(ready.flow.changes)
-        _write_plan(plan_of(ready, order), order, terminal.note)
+        _write_plan(plan_of(ready, order), order, terminal.note, terminal.columns)
 
     order = RerunOrder(
         handoff_id=arguments.handoff,
@@ -92,20 +99,24 @@ def _edits(store: Path, arguments: Namespace) -> Edits:
         task=arguments.task,
         inputs=_inputs(arguments.set, before.inputs),
         without_inputs=tuple(_input_name(word, "--unset") for word in arguments.unset),
+        **_packet(arguments.packet),
         allowed_tools=None if tools is None else tuple(filter(None, tools.split(","))),
-        limits=_numbers(arguments.limits),
+        limits=named_numbers(arguments.limits),
         output_schema=arguments.output_schema,
-        prompt=_prompt(arguments, before),
+        prompt=_prompt(store, arguments, before),
         model=model_named(arguments.model) if arguments.model else None,
         tool_results={
             name: json_value(value)
-            for name, value in _pairs(arguments.tool_result, "--tool-result TOOL=JSON").items()
+            for name, value in named_values(
+                arguments.tool_result, "--tool-result TOOL=JSON"
+            ).items()
         },
         armed=tuple(arguments.arm),
+        denied=tuple(arguments.deny),
     )
 
 
-def _prompt(arguments: Namespace, before: Given) -> str | None:
+def _prompt(store: Path, arguments: Namespace, before: Given) -> str | None:
     if arguments.prompt:
         return _text_of(Path(arguments.prompt))
     if not arguments.prompts:
@@ -116,17 +127,37 @@ def _prompt(arguments: Namespace, before: Given) -> str | None:
             f"--prompts V needs --flow, since the session ran {flow!r}, and no file is opened "
             "because a record names it."
         )
-    folder = Path(arguments.prompts_dir) if arguments.prompts_dir else None
+    if arguments.prompts_dir:
+        folder = Path(arguments.prompts_dir)
+    else:
+        folder = folder_with(arguments.prompts, load_flow(flow), store)
     return prompt_of_version(before.agent, arguments.prompts, flow=flow, folder=folder)
 
 
 def _inputs(words: Sequence[str], before: Mapping[str, Any]) -> dict[str, Any]:
     """Return the inputs that `--set` changes; what was a text stays one."""
     inputs: dict[str, Any] = {}
-    for place, text in _pairs(words, "--set inputs.NAME=JSON").items():
+    for place, text in named_values(words, "--set inputs.NAME=JSON").items():
         name = _input_name(place, "--set")
-        inputs[name] = text if isinstance(before.get(name), str) else json_value(text)
+        inputs[name] = value_like(before.get(name), text)
     return inputs
+
+
+def _packet(words: Sequence[str]) -> dict[str, Any]:
+    """Return the parts of the packet that `--packet` changes, as fields of `Edits`."""
+    changes: dict[str, Any] = {}
+    for place, text in named_values(words, "--packet NAME=VALUE").items():
+        part, _, name = place.partition(".")
+        if part == "claimed" and name:
+            changes.setdefault("claimed", {})[name] = json_value(text)
+        elif place in ("goal", "summary"):
+            changes[place] = text
+        else:
+            raise CommandError(
+                f"--packet {place} names no part of a packet that can be changed; write goal, "
+                "summary or claimed.NAME. Its facts are inputs: --set inputs.NAME=JSON."
+            )
+    return changes
 
 
 def _input_name(word: str, option: str) -> str:
@@ -137,29 +168,6 @@ def _input_name(word: str, option: str) -> str:
             "the limits have options of their own."
         )
     return name
-
-
-def _numbers(words: Sequence[str]) -> dict[str, float]:
-    numbers: dict[str, float] = {}
-    for name, text in _pairs(words, "--limits NAME=NUMBER").items():
-        try:
-            value = json.loads(text)
-        except ValueError:
-            value = None
-        if isinstance(value, bool) or not isinstance(value, int | float):
-            raise CommandError(f"--limits {name}={text} is no number; write {name}=NUMBER.")
-        numbers[name] = value
-    return numbers
-
-
-def _pairs(words: Sequence[str], form: str) -> Mapping[str, str]:
-    pairs = {}
-    for word in words:
-        name, mark, value = word.partition("=")
-        if not mark or not name:
-            raise CommandError(f"{word!r} is not understood; write {form}.")
-        pairs[name] = value
-    return pairs
 
 
 def _text_of(path: Path) -> str:
@@ -176,39 +184,22 @@ def _rested(store: Path, done: Rerun, order: RerunOrder, terminal: Terminal) -> 
     runs: list[Ran] = []
     for run in done.runs:
         if run.is_waiting:
-            how = Resumption(named=order.named, edits=order.edits)
+            how = Resumption(named=order.named, edits=done.order.edits)
             until_it_rests(store, run.session_id, how, terminal)
         runs.append(read_run(store, done, run) if run.is_waiting else run)
     return replace(done, runs=tuple(runs))
 
 
-def _write_plan(plan: Plan, order: RerunOrder, write: Any) -> None:
-    found = plan.estimate
-    times = f", {order.times} times" if order.times > 1 else ""
-    write(
-        f"{as_name(plan.agent)} ({order.handoff_id}) again, {order.mode.value}{times}; recorded as "
-        f"{plan.recorded_outcome}"
-    )
-    if found.model_calls:
-        write(
-            f"  {count(found.model_calls, 'model call')}, about {amount(found.tokens)} tokens if "
-            "it goes as it went"
-        )
-    else:
-        write("  no model call")
-    if found.further_model_calls:
-        more = count(found.further_model_calls, "further model call")
-        write(f"  at most {more} where its result is read")
-    if found.tool_calls:
-        write(f"  {count(found.tool_calls, 'tool call')} that only read")
-    if found.replayed_answers:
-        write(f"  {count(found.replayed_answers, 'recorded answer')} taken over")
-    if found.reused:
-        write(f"  not done again, answered as recorded: {', '.join(map(as_name, found.reused))}")
-    if found.repeated:
-        write(f"  DONE AGAIN, each after a yes: {', '.join(map(as_name, found.repeated))}")
-    for note in found.notes:
-        write(f"  {one_line(note, 300)}")
+def _write_plan(plan: Plan, order: RerunOrder, write: Write, columns: int) -> None:
+    shown = plan_view(plan, order)
+    write(f"{shown.title}; recorded as {shown.recorded_outcome}")
+    for line in shown.lines:
+        write(f"  {line}")
+    if shown.repeats:
+        write(f"  DONE AGAIN, each after a yes: {', '.join(shown.repeats)}")
+    for warning in shown.warnings:
+        for line in wrapped(warning, columns - 2):
+            write(f"  {line}")
 
 
 def _write_done(store: Path, done: Rerun, arguments: Namespace, terminal: Terminal) -> None:
@@ -249,12 +240,10 @@ def _write_run(run: Ran, terminal: Terminal) -> None:
         outcome_text(run.outcome, "", terminal, columns=17),
         f"{same} · {live} · {amount(run.tokens_used)} tokens · {seconds(run.seconds)}",
     )
-    if run.unanswered_calls:
-        terminal.line(
-            " " * 17,
-            f"{count(run.unanswered_calls, 'tool call')} without a recorded answer; --mode "
-            "live-reads asks the tools",
-        )
+    missing = unanswered_sentence(Unanswered(run.unanswered_calls, run.unanswered_acts))
+    if missing:
+        for line in wrapped(missing, terminal.columns - 17):
+            terminal.line(" " * 17, line)
     if run.first_divergence:
         terminal.line(
             " " * 17, f"first other question at {one_line(run.first_divergence['place'], 60)}"

@@ -1,6 +1,5 @@
 """`approve`, `answer` and `resume`: what people say to a session, and going on with it."""
 
-import json
 from argparse import Namespace
 from collections.abc import Sequence
 from contextlib import closing
@@ -23,6 +22,7 @@ from handoff_console.console.commands.looking import SessionRecord, open_session
 from handoff_console.console.commands.resuming import Resumption, resume_session
 from handoff_console.console.commands.running import outcome_of
 from handoff_console.console.commands.stores import full_session_id
+from handoff_console.console.commands.typed_values import json_value, value_like
 from handoff_console.console.commands.waiting import pending, pending_of
 from handoff_console.console.viewmodels.text import as_name, one_line
 from handoff_console.runtime import SessionResult
@@ -34,7 +34,7 @@ def approve(arguments: Namespace, terminal: Terminal) -> int:
     store, approved = store_of(arguments), not arguments.no
     session_id = full_session_id(store, arguments.session)
     if arguments.set and not approved:
-        raise CommandError("--set changes what is sent, and --no sends nothing; give one of them.")
+        raise CommandError("--set changes an act, and --no refuses it; give one of them.")
     changed = _changed(store, session_id, arguments) if arguments.set else None
     act = saying.decide(
         store,
@@ -153,16 +153,8 @@ def _changed(store: Path, session_id: str, arguments: Namespace) -> dict[str, An
         name, mark, text = word.partition("=")
         if not mark or not name:
             raise CommandError(f"{word!r} changes nothing; write --set NAME=VALUE.")
-        changed[name] = text if isinstance(proposed.get(name), str) else json_value(text)
+        changed[name] = value_like(proposed.get(name), text)
     return changed
-
-
-def json_value(text: str) -> Any:
-    """Return a value as JSON, or the text itself where it is none."""
-    try:
-        return json.loads(text)
-    except ValueError:
-        return text
 
 
 def _say_what_is_next(session_id: str, arguments: Namespace, terminal: Terminal) -> None:

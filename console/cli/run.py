@@ -5,6 +5,7 @@ from argparse import Namespace
 from pathlib import Path
 
 from handoff_console.console.cli.asking import is_interactive
+from handoff_console.console.cli.exit_status import INTERRUPTED
 from handoff_console.console.cli.looking import check_outcomes, write_json
 from handoff_console.console.cli.places import next_command, store_of
 from handoff_console.console.cli.progress import ProgressLine, interrupts_stop
@@ -15,15 +16,14 @@ from handoff_console.console.commands import forms
 from handoff_console.console.commands.batch import Batch, Control, Progress, run_batch
 from handoff_console.console.commands.errors import CommandError
 from handoff_console.console.commands.flows import LoadedFlow, adjusted, chosen_models, load_flow
+from handoff_console.console.commands.price_file import prices_for
+from handoff_console.console.commands.prompt_folders import folder_with
 from handoff_console.console.commands.resuming import Resumption
 from handoff_console.console.commands.running import run_once
 from handoff_console.console.viewmodels.text import amount, count, one_line, seconds
 from handoff_console.runtime import Flow, HandoffRequest
-from handoff_console.runtime.prices import PriceList, read_prices
 
 _SKIPPED_SHOWN = 5
-PRICES = "prices.toml"
-"""What models cost, in a file that the user keeps beside the store."""
 
 
 def run(arguments: Namespace, terminal: Terminal) -> int:
@@ -33,15 +33,23 @@ def run(arguments: Namespace, terminal: Terminal) -> int:
     flow = adjusted(
         loaded,
         prompts=arguments.prompts,
-        prompts_folder=Path(arguments.prompts_dir) if arguments.prompts_dir else None,
+        prompts_folder=_prompts_folder(arguments, loaded),
         pool_tokens=arguments.pool,
-        prices=_prices(arguments),
+        prices=prices_for(store_of(arguments), arguments.prices or ""),
     )
     if arguments.input is not None:
         return _run_file(arguments, loaded, flow, terminal)
     if arguments.limit is not None or arguments.again:
         raise CommandError("--limit and --again are for a file of requests; name it with --input.")
     return _run_message(arguments, loaded, flow, terminal)
+
+
+def _prompts_folder(arguments: Namespace, loaded: LoadedFlow) -> Path | None:
+    if arguments.prompts_dir:
+        return Path(arguments.prompts_dir)
+    if not arguments.prompts:
+        return None
+    return folder_with(arguments.prompts, loaded, store_of(arguments))
 
 
 def _run_message(arguments: Namespace, loaded: LoadedFlow, flow: Flow, terminal: Terminal) -> int:
@@ -65,14 +73,6 @@ def _run_message(arguments: Namespace, loaded: LoadedFlow, flow: Flow, terminal:
         say_cancelled("", arguments, terminal)
         raise
     return write_result(result, arguments, terminal)
-
-
-def _prices(arguments: Namespace) -> PriceList | None:
-    """Return the prices that are named, or that lie beside the store; None where there are none."""
-    if arguments.prices:
-        return read_prices(Path(arguments.prices))
-    beside = store_of(arguments).with_name(PRICES)
-    return read_prices(beside) if beside.exists() else None
 
 
 def _message(arguments: Namespace, loaded: LoadedFlow) -> str | HandoffRequest:
@@ -113,23 +113,24 @@ def _run_file(arguments: Namespace, loaded: LoadedFlow, flow: Flow, terminal: Te
         _write_summary(progress, arguments, terminal)
     if control.asked_to_stop and progress.left:
         _say_how_to_go_on(progress, arguments, terminal)
-        return 130
+        return INTERRUPTED
     return int(any(word in progress.outcomes for word in arguments.fail_on))
 
 
 def _write_summary(progress: Progress, arguments: Namespace, terminal: Terminal) -> None:
     name = one_line(progress.input_name, 60)
-    if not progress.done_now and not progress.left:
+    if not progress.left_before:
+        every = "All " if progress.done_before == progress.total else ""
         terminal.line(
-            f"All {count(progress.total, 'request')} of {name} were done before; --again runs them "
-            "once more."
+            f"{every}{count(progress.done_before, 'request')} of {name} were done before; --again "
+            "runs them once more."
         )
     else:
         before = f", {amount(progress.done_before)} before" if progress.done_before else ""
         terminal.line(
             f"{amount(progress.done_now)} of {count(progress.total, 'request')} done now{before}, "
             f"in {seconds(progress.seconds)} ({progress.sessions_per_second:,.0f} a second), "
-            f"{amount(progress.tokens_used)} tokens"
+            f"{count(progress.tokens_used, 'token')}"
         )
     most = max(progress.outcomes.values(), default=0)
     for outcome, number in sorted(progress.outcomes.items(), key=lambda item: -item[1]):

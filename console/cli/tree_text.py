@@ -1,18 +1,22 @@
 """The handoff tree as lines of text: who, how it came out, and what it took."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import groupby
 
 from handoff_console.console.cli.terminal import Terminal, fitted, wrapped
 from handoff_console.console.commands.looking import SessionRecord
 from handoff_console.console.theme import look
-from handoff_console.console.viewmodels.text import amount, one_line, seconds
+from handoff_console.console.viewmodels.text import amount, count, one_line, seconds
 from handoff_console.console.viewmodels.tree import TreeRow, tree_rows
 from handoff_console.runtime.contract import State
 from handoff_console.runtime.events import HandoffRejected
 from handoff_console.store.analysis.nodes import HandoffNode
 
-_OUTCOME, _STEPS, _TOKENS, _TIME = 24, 6, 9, 9
+_OUTCOME, _STEPS, _TOKENS, _TIME = 27, 6, 9, 9
 _MOST_ROWS = 500
+
+_Place = tuple[TreeRow, HandoffNode, str]
+"""A row, its handoff, and the lines that tie it to its caller."""
 
 
 def write_tree(record: SessionRecord, terminal: Terminal) -> None:
@@ -31,12 +35,34 @@ def write_tree(record: SessionRecord, terminal: Terminal) -> None:
     agent_columns = terminal.columns - _OUTCOME - _STEPS - _TOKENS - _TIME
     terminal.line(terminal.styled(_heading(agent_columns), "dim"))
     nodes = record.tree.nodes
-    for row, node, branch in zip(rows[:_MOST_ROWS], nodes, _branches(nodes), strict=False):
-        terminal.line(_row(row, node, branch, agent_columns, terminal))
+    places = list(zip(rows, nodes, _branches(nodes), strict=True))[:_MOST_ROWS]
+    for alike in _folded(places, refusals):
+        row, node, branch = alike[0]
+        terminal.line(_row(row, node, branch, agent_columns, terminal, times=len(alike)))
         if node.outcome is State.REFUSED and row.handoff_id in refusals:
-            _write_reason(refusals[row.handoff_id], branch, terminal)
+            _write_reason(refusals[row.handoff_id], alike[-1][2], terminal)
     if len(rows) > _MOST_ROWS:
-        terminal.line(f"… {len(rows) - _MOST_ROWS:,} more handoffs; the console shows them all")
+        terminal.line(
+            f"… {count(len(rows) - _MOST_ROWS, 'more handoff')}; the console shows them all"
+        )
+
+
+def _folded(
+    places: Sequence[_Place], refusals: Mapping[str | None, str]
+) -> Iterable[Sequence[_Place]]:
+    """Yield the rows one by one, but what was refused again and again as one."""
+    number = 0
+
+    def alike(place: _Place) -> object:
+        nonlocal number
+        row, node, _ = place
+        if node.outcome is State.REFUSED and row.handoff_id in refusals:
+            return node.parent_id, node.source, node.agent, refusals[row.handoff_id]
+        number += 1
+        return number
+
+    for _, group in groupby(places, alike):
+        yield list(group)
 
 
 def outcome_text(outcome: str, note: str, terminal: Terminal, *, columns: int = _OUTCOME) -> str:
@@ -58,7 +84,13 @@ def _heading(agent_columns: int) -> str:
 
 
 def _row(
-    row: TreeRow, node: HandoffNode, branch: str, agent_columns: int, terminal: Terminal
+    row: TreeRow,
+    node: HandoffNode,
+    branch: str,
+    agent_columns: int,
+    terminal: Terminal,
+    *,
+    times: int = 1,
 ) -> str:
     opened = node.opened_seconds is not None
     ended = node.closed_seconds if opened else None
@@ -66,8 +98,9 @@ def _row(
     hop = "↳ " if node.hop else ""
     tokens = f"{'' if node.measured else '~'}{amount(row.tokens)}" if opened else ""
     note = _note(row, node)
+    repeated = f" ({times} times)" if times > 1 else ""
     return (
-        fitted(f"{branch}{hop}{row.agent}", agent_columns - 2)
+        fitted(f"{branch}{hop}{row.agent}{repeated}", agent_columns - 2)
         + (terminal.styled("◂ ", "error") if row.mark == "cause" else "  ")
         + outcome_text(row.outcome, note, terminal)
         + fitted(str(node.steps_used) if opened else "", _STEPS, right=True)
@@ -78,9 +111,8 @@ def _row(
 
 def _note(row: TreeRow, node: HandoffNode) -> str:
     """The row's words without those that the arrow of a transfer says already."""
-    return " · ".join(
-        word for word in row.note.split(" · ") if word and word != f"transfer {node.hop}"
-    )
+    words = [*row.note.split(" · "), row.end_note]
+    return " · ".join(word for word in words if word and word != f"transfer {node.hop}")
 
 
 def _branches(nodes: Sequence[HandoffNode]) -> Iterable[str]:

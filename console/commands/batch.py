@@ -6,15 +6,16 @@ SIGKILL, a power cut), the same command goes on with the lines that are left.
 
 import asyncio
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 from typing import Literal, NamedTuple
 
 from handoff_console.console.commands.errors import BatchBusy, InputRefused
 from handoff_console.console.commands.flows import LoadedFlow, Models
-from handoff_console.console.commands.inputs import InputFile, Record
+from handoff_console.console.commands.inputs import InputFile, InputRequest
 from handoff_console.console.commands.running import outcome_of
 from handoff_console.runtime import Flow, Origin, SessionResult, run
 from handoff_console.runtime.canonical import canonical, digest
@@ -53,11 +54,15 @@ class Progress:
     total: int
     """Requests of the input, or those within the limit; bad ones included."""
     done_before: int
-    """Requests that earlier runs of the same command dealt with."""
+    """Requests that became sessions in earlier runs of the same command."""
     changed: str = ""
     """Not empty: an unfinished batch of the same input cannot go on, and why."""
     done_now: int = 0
+    """Requests that became sessions in this run."""
     skipped: list[Skipped] = field(default_factory=list)
+    """Bad lines of the whole batch that were passed over."""
+    skipped_before: int = 0
+    """How many of these earlier runs passed over."""
     outcomes: dict[str, int] = field(default_factory=dict)
     """Of the sessions of the whole batch, by outcome."""
     tokens_used: int = 0
@@ -66,13 +71,18 @@ class Progress:
 
     @property
     def done(self) -> int:
-        """Requests dealt with so far."""
+        """Requests that became sessions so far."""
         return self.done_before + self.done_now
 
     @property
     def left(self) -> int:
         """Requests still to be dealt with."""
-        return self.total - self.done
+        return self.total - self.done - len(self.skipped)
+
+    @property
+    def left_before(self) -> int:
+        """Requests that earlier runs of the same command left to this one."""
+        return self.total - self.done_before - self.skipped_before
 
     @property
     def sessions_per_second(self) -> float:
@@ -117,26 +127,54 @@ def run_batch(store_path: Path, batch: Batch, control: Control | None = None) ->
     """Run every request of an input that is not done yet; a missing store is made.
 
     Raises:
-        InputRefused: The input cannot be read, or a line is bad and `on_bad_line` is `stop`; what
-            came before it is recorded.
+        InputRefused: The input cannot be read, or a line is bad and `on_bad_line` is `stop`;
+            nothing was run.
         BatchBusy: Another process works on this batch.
         StoreError: The store cannot be opened or does not take the record.
     """
     with closing(InputFile(batch.input_path)) as source:
-        lines = [record.line for record in _within(source.records(), batch.limit)]
-        if not lines:
-            raise InputRefused(source.name, None, "it has no request; write one a line.")
+        lines = _lines(source, batch)
         with closing(open_sink(store_path, create=True)) as sink:
             ledger = _Ledger(sink, source, batch, lines)
+            all_skipped = batches.skipped_lines(sink.db, ledger.batch)
+            skipped = [line for line in all_skipped if line.line in ledger.done]
             progress = Progress(
                 source.name,
                 len(lines),
-                done_before=len(ledger.done),
+                done_before=len(ledger.done) - len(skipped),
                 changed=ledger.changed,
+                skipped=skipped,
+                skipped_before=len(skipped),
                 outcomes=batches.outcome_counts(sink.db, ledger.batch),
             )
             asyncio.run(_work(batch, source, ledger, progress, control or Control()))
     return progress
+
+
+def _lines(source: InputFile, batch: Batch) -> list[int]:
+    """Return where the requests begin.
+
+    The whole input is read before anything of it is run: a bad line is told at once, and not after
+    the thousand sessions before it, which another content of the file would run again.
+    """
+    lines: list[int] = []
+    bad: list[InputRequest] = []
+    for record in islice(source.records(), batch.limit):
+        lines.append(record.line)
+        if record.problem and batch.on_bad_line == "stop":
+            bad.append(record)
+    if not lines:
+        raise InputRefused(source.name, None, "it has no request; write one a line.")
+    if bad:
+        more = len(bad) - 1
+        others = f" and {more:,} other {'line' if more == 1 else 'lines'}" if more else ""
+        raise InputRefused(
+            source.name,
+            bad[0].line,
+            f"{bad[0].problem}; nothing was run. Correct it{others} and run the same command "
+            "again, or leave bad lines out with `--on-bad-line skip`.",
+        )
+    return lines
 
 
 async def _work(
@@ -144,27 +182,26 @@ async def _work(
 ) -> None:
     began = time.monotonic()
     control.tell(progress)
-    for record in _within(source.records(), batch.limit):
+    for record in islice(source.records(), batch.limit):
         if record.line in ledger.done:
             continue
         if control.asked_to_stop or not await _is_dealt_with(
             batch, record, ledger, progress, control
         ):
             break
-        progress.done_now += 1
         progress.seconds = time.monotonic() - began
         control.tell(progress)
-    progress.skipped = batches.skipped_lines(ledger.sink.db, ledger.batch)
     if progress.left == 0 and batch.limit is None:
         batches.finish_batch(ledger.sink.db, ledger.batch)
 
 
 async def _is_dealt_with(
-    batch: Batch, record: Record, ledger: "_Ledger", progress: Progress, control: Control
+    batch: Batch, record: InputRequest, ledger: "_Ledger", progress: Progress, control: Control
 ) -> bool:
     """Run or skip a record; False when it was given up half-way."""
     if record.problem:
-        _skip(batch, record, ledger, progress)
+        batches.skip_line(ledger.sink.db, ledger.batch, record.line, record.problem)
+        progress.skipped.append(Skipped(record.line, record.problem))
         return True
     result = await control.run(asyncio.create_task(_session(batch, record, ledger)))
     if result is None:
@@ -172,10 +209,11 @@ async def _is_dealt_with(
     outcome = outcome_of(result)
     progress.outcomes[outcome] = progress.outcomes.get(outcome, 0) + 1
     progress.tokens_used += result.tokens_used
+    progress.done_now += 1
     return True
 
 
-async def _session(batch: Batch, record: Record, ledger: "_Ledger") -> SessionResult:
+async def _session(batch: Batch, record: InputRequest, ledger: "_Ledger") -> SessionResult:
     session_id = new_session_id(_CLOCK)
     ledger.sink.begin_line(ledger.batch, record.line, session_id)
     return await run(
@@ -191,17 +229,6 @@ async def _session(batch: Batch, record: Record, ledger: "_Ledger") -> SessionRe
 
 
 _CLOCK = SystemClock()
-
-
-def _skip(batch: Batch, record: Record, ledger: "_Ledger", progress: Progress) -> None:
-    if batch.on_bad_line == "stop":
-        raise InputRefused(
-            progress.input_name,
-            record.line,
-            f"{record.problem}; correct the line and run the same command again, or skip bad lines "
-            "with `--on-bad-line skip`.",
-        )
-    batches.skip_line(ledger.sink.db, ledger.batch, record.line, record.problem)
 
 
 class _Ledger:
@@ -263,20 +290,10 @@ def _why_another_batch(sink: StoreSink, name: str, identity: Mapping[str, str]) 
 
 
 def _refuse_if_busy(sink: StoreSink, batch: int) -> None:
-    open_sessions = batches.unfinished_sessions(sink.db, batch)
-    if not open_sessions:
-        return
-    for session_id in open_sessions:
+    for session_id in batches.unfinished_sessions(sink.db, batch):
         pid = alive_process(sink.db, session_id)
         if pid is not None:
             raise BatchBusy(
                 f"Process {pid} works on this batch now, in session {session_id}; wait for it, or "
                 "end it and run the same command again."
             )
-
-
-def _within(records: Iterator[Record], limit: int | None) -> Iterator[Record]:
-    for count, record in enumerate(records):
-        if limit is not None and count >= limit:
-            return
-        yield record

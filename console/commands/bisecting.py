@@ -8,12 +8,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from handoff_console.console.commands.attempt_names import attempt_named
 from handoff_console.console.commands.errors import CommandError
 from handoff_console.console.commands.recorded_flows import RecordedFlow, flow_for, started_of
+from handoff_console.console.commands.rerun_orders import recorded_outcome_of
 from handoff_console.runtime import EventList
 from handoff_console.runtime.bisecting import bisect
 from handoff_console.runtime.causes import Cause, Estimate, estimate
 from handoff_console.runtime.changes import Attempt, Change, Changes, changes_between
+from handoff_console.runtime.contract import Status
+from handoff_console.runtime.recorded import find_handoff
 from handoff_console.runtime.rerun_player import Mode
 from handoff_console.store import reader
 from handoff_console.store.analysis.findings.record import Record
@@ -55,14 +59,38 @@ def prepare(db: sqlite3.Connection, asked: Bisection) -> Prepared:
     """Return what a bisection will try, without trying anything.
 
     Raises:
-        CommandError: An attempt is not named clearly.
+        CommandError: An attempt is not named clearly, the two are of different agents, or the good
+            one failed.
         RequestError: There is no such handoff, or it never began.
         FlowNotNamed: The session ran a file, and the file is not named.
     """
     failed, good = _attempt(db, asked.failed), _attempt(db, asked.good)
     changes = changes_between(failed, good)
+    if changes.changes:
+        _check_one_is_good(failed, good)
     took = estimate(changes, _tokens(failed), asked.repeats)
     return Prepared(failed, good, flow_for(failed.recording, asked.named), changes, took)
+
+
+def _check_one_is_good(failed: Attempt, good: Attempt) -> None:
+    """Refuse what could only be answered wrongly: hundreds of re-runs, or both the wrong way round.
+
+    Raises:
+        CommandError: They are of two agents, or the good one failed.
+    """
+    mine, theirs = find_handoff(*failed), find_handoff(*good)
+    agents = mine.opened.target, theirs.opened.target
+    if agents[0] != agents[1]:
+        raise CommandError(
+            f"The two are attempts of different agents, {agents[0]!r} and {agents[1]!r}; name two "
+            "of the same one."
+        )
+    outcome = recorded_outcome_of(good.recording, theirs)
+    if outcome in (Status.ERROR, Status.LIMIT_REACHED):
+        raise CommandError(
+            f"The attempt that is to be the good one came out as {outcome}; name the failed one "
+            "first, and then one that went well."
+        )
 
 
 def plan_bisection(store_path: Path, asked: Bisection) -> Prepared:
@@ -135,7 +163,7 @@ def _change(change: Change) -> dict[str, Any]:
 
 
 def _attempt(db: sqlite3.Connection, named: str) -> Attempt:
-    session, _, handoff_id = named.partition(":")
+    session, handoff_id = attempt_named(db, named)
     session_id = reader.resolve_session(db, session)
     if not handoff_id:
         handoff_id = started_of(recording_of(db, session_id)).rerun_handoff

@@ -10,13 +10,12 @@ from contextlib import closing
 from dataclasses import dataclass
 from enum import StrEnum
 from importlib import metadata
-from importlib.resources import files
 from pathlib import Path
 
-from handoff_console.console.commands.samples import SAMPLES
+from handoff_console.console.viewmodels.text import count, one_line
+from handoff_console.sample_runs.shipped import is_shipped
 from handoff_console.store import integrity, reader
 from handoff_console.store.analysis.findings import RULES_VERSION
-from handoff_console.store.analysis.plain_text import one_line
 from handoff_console.store.db import open_store
 from handoff_console.store.errors import StoreError
 from handoff_console.store.maintenance import outdated_lines
@@ -119,11 +118,12 @@ def _browser() -> Check:
 
 
 def _port() -> Check:
-    from handoff_console.console.server import DEFAULT_PORT, LOOPBACK, PortTaken, free_port
+    from handoff_console.console.ports import DEFAULT_PORT, ServerError, free_port
+    from handoff_console.console.server import LOOPBACK
 
     try:
         port = free_port(LOOPBACK[0])
-    except PortTaken as error:
+    except ServerError as error:
         return Check("port", Grade.FAIL, str(error), "Name a free one with --port.")
     if port == DEFAULT_PORT:
         return Check("port", Grade.OK, f"Port {port} is free.")
@@ -131,8 +131,7 @@ def _port() -> Check:
 
 
 def _samples() -> Check:
-    path = files("handoff_console.sample_runs").joinpath(SAMPLES)
-    if path.is_file():
+    if is_shipped():
         return Check("samples", Grade.OK, "The sample sessions of `handoff demo` are there.")
     return Check(
         "samples", Grade.FAIL, "The sample sessions of `handoff demo` are missing.",
@@ -166,13 +165,14 @@ def _inside(db: sqlite3.Connection, path: Path) -> Iterator[Check]:
     size = path.stat().st_size / 1e6
     yield Check(
         "store", Grade.OK,
-        f"{path} opens: schema version {VERSION}, {sessions:,} sessions, {size:,.1f} MB.",
+        f"{path} opens: schema version {VERSION}, {count(sessions, 'session')}, {size:,.1f} MB.",
     )  # fmt: skip
     yield from _integrity(db)
     outdated = outdated_lines(db, RULES_VERSION)
     if outdated:
         yield Check(
-            "findings", Grade.WARN, f"{outdated:,} sessions were judged by older rules.",
+            "findings", Grade.WARN,
+            f"{count(outdated, 'session was', 'sessions were')} judged by older rules.",
             "Run `handoff rebuild`.",
         )  # fmt: skip
     readable_by_others = path.stat().st_mode & 0o077
@@ -191,7 +191,7 @@ def _integrity(db: sqlite3.Connection) -> Iterator[Check]:
         yield Check("integrity", Grade.FAIL, one_line(problem, 300), _RESCUE)
     more = len(problems) - PROBLEMS_SHOWN
     if more > 0:
-        yield Check("integrity", Grade.FAIL, f"There are {more:,} more problems like these.")
+        yield Check("integrity", Grade.FAIL, f"{count(more, 'more problem')} like these.")
 
 
 _RESCUE = "Restore a copy, or export what can be read (`handoff export SESSION -o FILE`)."

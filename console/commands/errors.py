@@ -7,6 +7,8 @@ CommandError (HandoffConsoleError)
 ├── InputRefused      an input file cannot be read; `line` is where
 ├── BatchBusy         another process works on the same batch now
 ├── NothingToDecide   what a person says is about nothing that waits for it
+├── ArgumentsRefused  changed arguments are none that the tool takes
+├── NotListening      a session takes no message now
 ├── CannotGoOn        a session is closed, still waits, or belongs to somebody else
 └── FlowNotNamed      a record alone does not say which code to run
 ```
@@ -28,7 +30,7 @@ class FlowFileFailed(CommandError):
 
 
 class InputRefused(CommandError):
-    """An input file cannot be read; what came before the bad line is recorded."""
+    """A file that was named cannot be read; nothing was run, and nothing was written."""
 
     def __init__(self, source: str, line: int | None, problem: str) -> None:
         self.source, self.line, self.problem = source, line, problem
@@ -42,6 +44,14 @@ class BatchBusy(CommandError):
 
 class NothingToDecide(CommandError):
     """What a person says is about nothing that waits for it."""
+
+
+class ArgumentsRefused(CommandError):
+    """Arguments that a person changed are none that the tool takes; nothing was decided."""
+
+
+class NotListening(CommandError):
+    """A session takes no message now; nothing was said to it."""
 
 
 class CannotGoOn(CommandError):

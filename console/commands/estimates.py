@@ -1,25 +1,20 @@
 """What a re-run will take, from the recording alone: asked before anything runs."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from handoff_console.console.commands.rerun_notes import notes_on
 from handoff_console.console.commands.rerun_orders import (
     Prepared,
     RerunOrder,
     prepare,
     recorded_outcome,
 )
-from handoff_console.runtime.contract import ContextPolicy, Effect
-from handoff_console.runtime.events import (
-    AgentActivated,
-    Event,
-    ModelReplied,
-    ToolCalled,
-    ToolReturned,
-)
+from handoff_console.runtime.contract import Effect, Limits
+from handoff_console.runtime.events import ModelReplied, ToolCalled, ToolReturned
 from handoff_console.runtime.rerun_player import Mode
 from handoff_console.store import reader
 from handoff_console.store.analysis.findings.record import Record
@@ -63,6 +58,8 @@ class Plan:
     changes: Sequence[str]
     """What differs from the flow that was recorded."""
     estimate: Estimate
+    limits: Limits
+    """Of the handoff, with the edits: more than they let through it never takes."""
 
 
 def plan_rerun(store_path: Path, asked: str, order: RerunOrder) -> Plan:
@@ -86,6 +83,7 @@ def plan_of(ready: Prepared, order: RerunOrder) -> Plan:
         ready.edits.described(),
         ready.flow.changes,
         estimate(ready, order),
+        ready.request.limits,
     )
 
 
@@ -97,14 +95,15 @@ def estimate(ready: Prepared, order: RerunOrder) -> Estimate:
     live = _live_nodes(part, order)
     ids = {node.handoff_id for node in live}
     replies = [(e, p) for e, p in record.of(ModelReplied) if e.handoff_id in ids]
-    every = part if mode is not Mode.CONTINUE else record.tree.nodes
-    all_ids = {node.handoff_id for node in every}
-    acts = [(e, p) for e, p in record.of(ToolCalled) if e.handoff_id in all_ids]
-    reads = [one for one in acts if one[1].effect is Effect.READ and one[0].handoff_id in ids]
+    sources = _answered_from(record, part, ready, mode)
+    acts = [one for source in sources for one in source.of(ToolCalled)]
+    reads = [(e, p) for e, p in acts if p.effect is Effect.READ and e.handoff_id in ids]
     runs_reads = mode in (Mode.LIVE, Mode.LIVE_READS) or mode is Mode.CONTINUE
     tool_calls = len(reads) if runs_reads else 0
-    answers = sum(e.handoff_id in all_ids for e, _ in record.of(ModelReplied)) + sum(
-        e.handoff_id in all_ids for e, _ in record.of(ToolReturned)
+    answers = sum(
+        isinstance(event.payload, ModelReplied | ToolReturned)
+        for source in sources
+        for event in source.events
     )
     writes = [p.tool for _, p in acts if p.effect is not Effect.READ]
     return Estimate(
@@ -116,8 +115,28 @@ def estimate(ready: Prepared, order: RerunOrder) -> Estimate:
         tool_calls=times * tool_calls,
         reused=tuple(dict.fromkeys(w for w in writes if w not in order.edits.armed)),
         repeated=tuple(dict.fromkeys(w for w in writes if w in order.edits.armed)),
-        notes=tuple(_notes(ready, order)),
+        notes=tuple(notes_on(ready, order)),
     )
+
+
+def _answered_from(
+    record: Record, part: Sequence[HandoffNode], ready: Prepared, mode: Mode
+) -> Sequence[Record]:
+    """Return where the recorded answers come from, of each what is read of it.
+
+    A graft answers in the place of the handoff that it repeats.
+    """
+    inside = {node.handoff_id for node in part}
+    if mode is not Mode.CONTINUE:
+        return [_only(record, lambda name: name in inside)]
+    if ready.graft is None:
+        return [record]
+    graft = Record(ready.graft.events, ready.graft.body)
+    return [_only(record, lambda name: name not in inside), graft]
+
+
+def _only(record: Record, is_meant: Callable[[str | None], bool]) -> Record:
+    return Record([e for e in record.events if is_meant(e.handoff_id)], record.body)
 
 
 def _live_nodes(part: Sequence[HandoffNode], order: RerunOrder) -> Sequence[HandoffNode]:
@@ -140,33 +159,3 @@ def _further(record: Record, part: Sequence[HandoffNode], order: RerunOrder) -> 
     return sum(
         event.seq > ended and event.handoff_id not in inside for event, _ in record.of(ModelReplied)
     )
-
-
-def _notes(ready: Prepared, order: RerunOrder) -> Sequence[str]:
-    recorded, edits = ready.recorded, order.edits
-    agent = recorded.opened.target
-    notes = []
-    reads_prompt = _activation(ready.recording.events, order.handoff_id)
-    if edits.prompt is not None and edits.model is None and not reads_prompt:
-        notes.append(
-            f"{agent} follows rules; it does not read its prompt, so this changes nothing."
-        )
-    if edits.changes_request and recorded.opened.context_policy == ContextPolicy.FULL_HISTORY:
-        notes.append(
-            f"{agent} reads the whole conversation and no request, so a change of the request "
-            "changes nothing that it reads."
-        )
-    if edits.described() and order.mode is Mode.VERIFY:
-        notes.append(
-            "Every answer is the recorded one, so a change only shows where the questions part; "
-            "--mode what-if asks the model."
-        )
-    return notes
-
-
-def _activation(events: Sequence[Event], handoff_id: str) -> bool:
-    """Say whether the agent of a handoff read its prompt."""
-    for event in events:
-        if isinstance(event.payload, AgentActivated) and event.handoff_id == handoff_id:
-            return event.payload.reads_prompt
-    return True

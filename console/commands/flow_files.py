@@ -5,10 +5,11 @@ import sys
 from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple
+from zlib import crc32
 
 from handoff_console.console.commands.errors import FlowFileFailed, FlowNotFound
 from handoff_console.runtime import Flow, FlowError
-from handoff_console.runtime.errors import choices
+from handoff_console.runtime.errors import ArgumentUnknown, choices
 from handoff_console.store.analysis.plain_text import one_line
 
 
@@ -77,17 +78,20 @@ def _imported(path: Path) -> ModuleType:
             f"There is no file {path}; a flow is the name of a sample (`handoff flows` lists them) "
             "or `path/to/file.py:name`."
         )
-    known = sys.modules.get(_module_name(path))
     written_ns = path.stat().st_mtime_ns
-    if known is not None and _imported_as.get(str(path)) == written_ns:
-        return known
+    known = _imported_as.get(str(path))
+    if known is not None and known[0] == written_ns:
+        return known[1]
     module = _import(path)
-    _imported_as[str(path)] = written_ns
+    _imported_as[str(path)] = (written_ns, module)
     return module
 
 
-_imported_as: dict[str, int] = {}
-"""When the files that were imported had been written: one that changed is imported again."""
+_imported_as: dict[str, tuple[int, ModuleType]] = {}
+"""The files that were imported, and when they had been written: one that changed is imported again.
+
+Not by their names: two folders may each have a file of the same name.
+"""
 
 
 def _import(path: Path) -> ModuleType:
@@ -112,14 +116,18 @@ def _import(path: Path) -> ModuleType:
 
 
 def _module_name(path: Path) -> str:
-    # Its own name would hide an installed module of the same name.
-    return f"handoff_flow_{path.stem}"
+    # Its own name would hide an installed module, and that of another folder's file.
+    return f"handoff_flow_{path.stem}_{crc32(str(path).encode()):08x}"
 
 
 def _what_failed(path: Path, error: BaseException) -> str:
     line = _last_line_of(path, error)
     where = f"{path}, line {line}" if line else str(path)
-    said = one_line(str(error), 300) or "no message"
+    # A syntax error would say file and line once more.
+    text = (error.msg if isinstance(error, SyntaxError) else None) or str(error)
+    if isinstance(error, ArgumentUnknown):  # a sentence of our own, which needs no name of a class
+        return f"{where} could not be imported: {text}"
+    said = one_line(text, 300) or "no message"
     return (
         f"{where} could not be imported ({type(error).__name__}: {said}); correct it and try again."
     )

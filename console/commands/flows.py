@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -56,9 +57,11 @@ def load_flow(name: str) -> LoadedFlow:
     from handoff_console import sample_runs
 
     if name not in sample_runs.NAMES:
+        close = get_close_matches(name, sample_runs.NAMES, n=1)
+        meant = f" (is {close[0]!r} meant?)" if close else ""
         raise FlowNotFound(
-            f"There is no flow {name!r}; the samples are: {choices(sample_runs.NAMES)}. A flow of "
-            "your own is named `path/to/file.py:name`."
+            f"There is no flow {name!r}{meant}; the samples are: {choices(sample_runs.NAMES)}. A "
+            "flow of your own is named `path/to/file.py:name`."
         )
     sample = sample_runs.sample(name)
     folder = Path(sample_runs.__file__).parent / PROMPTS / name

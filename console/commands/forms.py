@@ -11,7 +11,7 @@ from typing import Any
 from handoff_console.console.commands.batch import Progress
 from handoff_console.console.commands.looking import Explanation, SessionRecord
 from handoff_console.console.commands.waiting import Pending, pending_of
-from handoff_console.runtime.contract import HandoffKind, State, Status
+from handoff_console.runtime.contract import WORST_FIRST, HandoffKind, State
 from handoff_console.runtime.events import ModelReplied, ToolDenied, ToolReturned, payload_fields
 from handoff_console.store.analysis.findings import Finding
 from handoff_console.store.analysis.nodes import HandoffNode
@@ -26,7 +26,7 @@ def session_form(record: SessionRecord) -> dict[str, Any]:
         "prompt_version": head.prompt_version,
         "origin": head.origin,
         "source": record.source,
-        "started_at": iso_time(head.started_at),
+        "started_at": _time(head.started_at),
         "duration_seconds": head.duration_seconds,
         "message": record.message,
         "outcome": record.tree.outcome.value,
@@ -55,8 +55,8 @@ def line_form(session: Mapping[str, Any]) -> dict[str, Any]:
     started, seen = session["started_at"], session["last_seen_at"]
     return {
         **{name: session[name] for name in _LINE},
-        "started_at": iso_time(started.timestamp()),
-        "last_seen_at": iso_time(seen.timestamp()),
+        "started_at": _time(started.timestamp()),
+        "last_seen_at": _time(seen.timestamp()),
     }
 
 
@@ -108,7 +108,7 @@ def event_forms(record: SessionRecord) -> list[dict[str, Any]]:
     return [
         {
             "seq": event.seq,
-            "at": iso_time(event.at),
+            "at": _time(event.at),
             "elapsed_seconds": event.elapsed_seconds,
             "turn": event.turn,
             "handoff_id": event.handoff_id,
@@ -138,23 +138,62 @@ def batch_form(progress: Progress) -> dict[str, Any]:
     }
 
 
-def reading_form(records: list[SessionRecord]) -> dict[str, Any]:
-    """Return `import --dry-run --json`: what was read from one file, all its sessions together."""
-    readings = [_reading(record) for record in records]
-    tokens: Counter[str] = Counter()
-    for reading in readings:
-        tokens.update(reading["tokens"])
-    joined = ("handoffs", "delegations", "refused", "tool_calls")
-    return {
-        "sessions": len(records),
-        "agents": sorted({agent for reading in readings for agent in reading["agents"]}),
-        **{name: [item for reading in readings for item in reading[name]] for name in joined},
-        "tokens": {"input": tokens["input"], "output": tokens["output"]},
-        "status": _worst([reading["status"] for reading in readings]),
-    }
+class Reading:
+    """What is read from one file, all its sessions together; none of them is kept."""
+
+    def __init__(self) -> None:
+        self.sessions = 0
+        self._parts: dict[str, list[dict[str, Any]]] = {
+            "handoffs": [], "delegations": [], "refused": [], "tool_calls": []
+        }  # fmt: skip
+        self._agents: set[str] = set()
+        self._tokens: Counter[str] = Counter()
+        self._worst = State.UNKNOWN.value
+
+    def add(self, record: SessionRecord) -> None:
+        """Take in one session."""
+        self._add_handoffs(record)
+        self._add_work(record)
+        outcome = record.tree.outcome.value
+        both = (self._worst, outcome) if self.sessions else (outcome,)
+        self._worst = min(both, key=WORST_FIRST.index)
+        self.sessions += 1
+
+    def form(self) -> dict[str, Any]:
+        """Return `import --dry-run --json`."""
+        return {
+            "sessions": self.sessions,
+            "agents": sorted(self._agents),
+            **self._parts,
+            "tokens": {"input": self._tokens["input"], "output": self._tokens["output"]},
+            "status": self._worst,
+        }
+
+    def _add_handoffs(self, record: SessionRecord) -> None:
+        for node in record.tree.nodes:
+            way = {"from": node.source, "to": node.agent}
+            if node.outcome is State.REFUSED:
+                self._parts["refused"].append(way)
+                continue
+            self._agents.add(node.agent)
+            if node.via is HandoffKind.TRANSFER:
+                sure = {**way, "evidence": "event", "confidence": "high"}
+                self._parts["handoffs"].append(sure)
+            elif node.depth:
+                self._parts["delegations"].append(way)
+
+    def _add_work(self, record: SessionRecord) -> None:
+        agents = {node.handoff_id: node.agent for node in record.tree.nodes}
+        for event in record.events:
+            payload, agent = event.payload, agents.get(event.handoff_id or "", "")
+            if isinstance(payload, ModelReplied):
+                self._tokens.update(input=payload.input_tokens, output=payload.output_tokens)
+            elif isinstance(payload, ToolReturned | ToolDenied):
+                ok = isinstance(payload, ToolReturned) and not payload.error
+                self._parts["tool_calls"].append({"agent": agent, "tool": payload.tool, "ok": ok})
 
 
-def iso_time(at: float) -> str:
+def _time(at: float) -> str:
     """Return a time of day, in seconds since 1970, as ISO 8601 in UTC to the microsecond."""
     return datetime.fromtimestamp(at, UTC).isoformat(timespec="microseconds")
 
@@ -169,7 +208,7 @@ def _waiting(found: Pending) -> dict[str, list[dict[str, Any]]]:
                 "tool": act.tool,
                 "effect": act.effect.value,
                 "arguments": dict(act.arguments),
-                "expires_at": iso_time(act.expires_at),
+                "expires_at": _time(act.expires_at),
                 "said": None if act.said is None else act.said.approved,
             }
             for act in found.approvals
@@ -223,54 +262,3 @@ def _handoff(node: HandoffNode) -> dict[str, Any]:
         "transferred_to": node.transferred_to,
         "follows": node.follows,
     }
-
-
-def _reading(record: SessionRecord) -> dict[str, Any]:
-    agents = {node.handoff_id: node.agent for node in record.tree.nodes}
-    made: dict[str, list[dict[str, Any]]] = {"handoffs": [], "delegations": [], "refused": []}
-    for node in record.tree.nodes:
-        way = {"from": node.source, "to": node.agent}
-        if node.outcome is State.REFUSED:
-            made["refused"].append(way)
-        elif node.via is HandoffKind.TRANSFER:
-            made["handoffs"].append({**way, "evidence": "event", "confidence": "high"})
-        elif node.depth:
-            made["delegations"].append(way)
-    tools, tokens = [], Counter({"input": 0, "output": 0})
-    for event in record.events:
-        payload, agent = event.payload, agents.get(event.handoff_id or "", "")
-        if isinstance(payload, ModelReplied):
-            tokens.update(input=payload.input_tokens, output=payload.output_tokens)
-        elif isinstance(payload, ToolReturned | ToolDenied):
-            ok = isinstance(payload, ToolReturned) and not payload.error
-            tools.append({"agent": agent, "tool": payload.tool, "ok": ok})
-    acted = {n.agent for n in record.tree.nodes if n.outcome is not State.REFUSED}
-    return {
-        **made,
-        "agents": sorted(acted),
-        "tool_calls": tools,
-        "tokens": tokens,
-        "status": record.tree.outcome.value,
-    }
-
-
-_WORST_FIRST: Mapping[str, int] = {
-    status: place
-    for place, status in enumerate(
-        (
-            Status.ERROR,
-            Status.LIMIT_REACHED,
-            State.INTERRUPTED,
-            State.INCOMPLETE,
-            State.CANCELLED,
-            Status.NEEDS_INPUT,
-            State.UNKNOWN,
-            Status.NOT_FOUND,
-            Status.OK,
-        )
-    )
-}
-
-
-def _worst(statuses: list[str]) -> str:
-    return min(statuses, key=lambda word: _WORST_FIRST.get(word, 0), default=State.UNKNOWN.value)

@@ -12,18 +12,22 @@ from pathlib import Path
 from typing import BinaryIO, NamedTuple, TextIO
 
 from handoff_console.console.commands.errors import InputRefused
+from handoff_console.console.commands.files import opened
 from handoff_console.runtime.canonical import canonical_text
+from handoff_console.store.exchange.lines import json_problem
 
 MESSAGE_NAMES = ("text", "input", "message")
 """Where a record's message stands; the first of them that it has."""
 LONGEST_CHARACTERS = 1_000_000
 """Of one message."""
+LONGEST_LINE_CHARACTERS = 10_000_000
+"""Of one line, labels and escapes included; what is longer is passed over and never in memory."""
 STANDARD_INPUT = "-"
 
 _JSON_ENDINGS = frozenset({".jsonl", ".ndjson", ".json"})
 
 
-class Record(NamedTuple):
+class InputRequest(NamedTuple):
     """One request of an input file, or what is wrong with it."""
 
     line: int
@@ -47,7 +51,7 @@ class InputFile:
 
     def __init__(self, path: str) -> None:
         self.name = "standard input" if path == STANDARD_INPUT else str(Path(path).absolute())
-        self._file = _kept_aside() if path == STANDARD_INPUT else _opened(Path(path))
+        self._file = _kept_aside() if path == STANDARD_INPUT else opened(Path(path))
         self._read = self._reader(Path(path).suffix.lower())
 
     def digest(self, key: bytes) -> str:
@@ -58,7 +62,7 @@ class InputFile:
             total.update(part)
         return total.hexdigest()
 
-    def records(self) -> Iterator[Record]:
+    def records(self) -> Iterator[InputRequest]:
         """Yield every request in order, bad ones with their problem; blank lines are none.
 
         Raises:
@@ -79,7 +83,7 @@ class InputFile:
         """Close the file."""
         self._file.close()
 
-    def _reader(self, ending: str) -> Callable[[TextIO, str], Iterator[Record]]:
+    def _reader(self, ending: str) -> Callable[[TextIO, str], Iterator[InputRequest]]:
         start = self._file.read(4096).lstrip(b"\xef\xbb\xbf \t\r\n")[:1]
         if ending in {".csv", ".tsv"}:
             return _csv_records
@@ -90,18 +94,6 @@ class InputFile:
         return _text_records
 
 
-def _opened(path: Path) -> BinaryIO:
-    try:
-        return path.open("rb")
-    except FileNotFoundError:
-        problem = "there is no such file; check the path."
-    except IsADirectoryError:
-        problem = "it is a folder; name a file in it."
-    except OSError as error:
-        problem = f"it cannot be read ({error.strerror or error})."
-    raise InputRefused(str(path), None, problem)
-
-
 def _kept_aside() -> BinaryIO:
     kept = tempfile.TemporaryFile()  # noqa: SIM115 - InputFile closes it
     shutil.copyfileobj(sys.stdin.buffer, kept)
@@ -109,27 +101,60 @@ def _kept_aside() -> BinaryIO:
     return kept
 
 
-def _text_records(text: TextIO, _name: str) -> Iterator[Record]:
-    for number, line in enumerate(text, 1):
-        if line.strip():
-            yield Record(number, line.strip(), {})
+class _Line(NamedTuple):
+    number: int
+    """From 1."""
+    text: str
+    characters: int
+    """More than `text` has where the line was too long, and was cut."""
+
+    @property
+    def problem(self) -> str:
+        """Say what is wrong with it; empty when it was read as a whole."""
+        if self.characters > len(self.text):
+            most = f"{LONGEST_LINE_CHARACTERS:,}"
+            return f"it has {self.characters:,} characters; a line has at most {most}"
+        return "it is not UTF-8" if _odd(self.text) else ""
 
 
-def _json_records(text: TextIO, _name: str) -> Iterator[Record]:
-    for number, line in enumerate(text, 1):
-        if line.strip():
-            yield _json_record(number, line.rstrip("\r\n"))
+def _lines(text: TextIO) -> Iterator[_Line]:
+    number = 0
+    while part := text.readline(LONGEST_LINE_CHARACTERS):
+        number += 1
+        characters, end = len(part), part[-1]
+        while end not in "\r\n" and (rest := text.readline(_PART_CHARACTERS)):
+            characters, end = characters + len(rest), rest[-1]
+        yield _Line(number, part, characters)
 
 
-def _array_refused(_text: TextIO, name: str) -> Iterator[Record]:
+_PART_CHARACTERS = 1 << 16
+
+
+def _text_records(text: TextIO, _name: str) -> Iterator[InputRequest]:
+    for line in _lines(text):
+        if line.problem:
+            yield _bad(line.number, line.problem)
+        elif line.text.strip():
+            yield InputRequest(line.number, line.text.strip(), {})
+
+
+def _json_records(text: TextIO, _name: str) -> Iterator[InputRequest]:
+    for line in _lines(text):
+        if line.problem:
+            yield _bad(line.number, line.problem)
+        elif line.text.strip():
+            yield _json_record(line.number, line.text.rstrip("\r\n"))
+
+
+def _array_refused(_text: TextIO, name: str) -> Iterator[InputRequest]:
     raise InputRefused(name, None, "it is one JSON array; write one JSON object a line instead.")
 
 
-def _json_record(number: int, line: str) -> Record:
+def _json_record(number: int, line: str) -> InputRequest:
     try:
         value = json.loads(line)
     except json.JSONDecodeError as error:
-        return _bad(number, f"it is no JSON ({error.msg} at column {error.colno})")
+        return _bad(number, f"it is not JSON ({json_problem(error)} at column {error.colno})")
     except (ValueError, RecursionError):
         return _bad(number, "it is JSON with a number or a nesting too large to read")
     if not isinstance(value, dict):
@@ -143,40 +168,78 @@ def _json_record(number: int, line: str) -> Record:
     metadata = {
         key: item if isinstance(item, str) else canonical_text(item) for key, item in value.items()
     }
-    return Record(number, message, metadata)
+    return InputRequest(number, message, metadata)
 
 
-def _csv_records(text: TextIO, name: str) -> Iterator[Record]:
-    rows = csv.reader(text, dialect="excel-tab" if name.lower().endswith(".tsv") else "excel")
-    columns = next(rows, [])
+def _csv_records(text: TextIO, name: str) -> Iterator[InputRequest]:
+    csv.field_size_limit(LONGEST_CHARACTERS)  # of the process: so is the limit of data sets
+    lines = _CsvLines(text)
+    rows = csv.reader(lines, dialect="excel-tab" if name.lower().endswith(".tsv") else "excel")
+    columns = _columns(rows, name)
     message_at = next((columns.index(n) for n in MESSAGE_NAMES if n in columns), None)
     if message_at is None:
         has = f"it has: {', '.join(map(repr, columns))}" if columns else "it is empty"
         raise InputRefused(name, 1, f"no column is called {_or(MESSAGE_NAMES)}; {has}.")
     while True:
         number = rows.line_num + 1
+        lines.problem = problem = ""
         try:
             row = next(rows)
         except StopIteration:
             return
         except csv.Error as error:
-            yield _bad(number, f"it is no row of CSV ({error})")
-            continue
-        if not any(cell.strip() for cell in row):
-            continue
-        if len(row) != len(columns):
-            yield _bad(number, f"it has {len(row)} cells where the first line has {len(columns)}")
-            continue
-        cells = dict(zip(columns, row, strict=True))
-        yield Record(number, cells.pop(columns[message_at]), cells)
+            row, problem = [], _csv_problem(error)
+        if lines.problem or problem:
+            yield _bad(number, lines.problem or problem)
+        elif any(cell.strip() for cell in row):
+            yield _csv_record(number, row, columns, message_at)
 
 
-def _checked(record: Record) -> Record:
+class _CsvLines:
+    """Lines for the CSV reader, which does not say how long one is."""
+
+    def __init__(self, text: TextIO) -> None:
+        self._lines = _lines(text)
+        self.problem = ""
+        """Of the lines read since it was emptied."""
+
+    def __iter__(self) -> "_CsvLines":
+        return self
+
+    def __next__(self) -> str:
+        line = next(self._lines)
+        self.problem = self.problem or line.problem
+        return line.text
+
+
+def _columns(rows: Iterator[list[str]], name: str) -> list[str]:
+    try:
+        return next(rows, [])
+    except csv.Error as error:
+        raise InputRefused(name, 1, f"{_csv_problem(error)}.") from None
+
+
+def _csv_record(number: int, row: list[str], columns: list[str], message_at: int) -> InputRequest:
+    if len(row) != len(columns):
+        cells = "1 cell" if len(row) == 1 else f"{len(row)} cells"
+        return _bad(number, f"it has {cells} where the first line has {len(columns)}")
+    cells_by_name = dict(zip(columns, row, strict=True))
+    return InputRequest(number, cells_by_name.pop(columns[message_at]), cells_by_name)
+
+
+def _csv_problem(error: csv.Error) -> str:
+    if "field limit" in str(error):
+        return f"a cell of it has more than {LONGEST_CHARACTERS:,} characters"
+    return f"it is no row of CSV ({error})"
+
+
+def _checked(record: InputRequest) -> InputRequest:
     if record.problem:
         return record
     number, message, metadata, _ = record
-    if not all(map(_is_utf8, (message, *metadata, *metadata.values()))):
-        return _bad(number, "it is not UTF-8")
+    halves = [sign for text in (message, *metadata, *metadata.values()) for sign in _odd(text)]
+    if halves:
+        return _bad(number, f"it has half of a character (\\u{ord(halves[0]):04x})")
     if not message.strip():
         return _bad(number, "its message is empty")
     if len(message) > LONGEST_CHARACTERS:
@@ -187,12 +250,13 @@ def _checked(record: Record) -> Record:
     return record
 
 
-def _bad(number: int, problem: str) -> Record:
-    return Record(number, "", {}, problem)
+def _bad(number: int, problem: str) -> InputRequest:
+    return InputRequest(number, "", {}, problem)
 
 
-def _is_utf8(text: str) -> bool:
-    return text.isascii() or not any("\ud800" <= sign <= "\udfff" for sign in text)
+def _odd(text: str) -> list[str]:
+    """Return what is no character by itself: bytes that are not UTF-8, or halves out of JSON."""
+    return [] if text.isascii() else [sign for sign in text if "\ud800" <= sign <= "\udfff"]
 
 
 def _json_kind(value: object) -> str:

@@ -10,8 +10,11 @@ from typing import Any
 
 from handoff_console.console.commands.errors import CommandError
 from handoff_console.console.viewmodels.inbox import InboxRow, inbox_rows
+from handoff_console.runtime.contract import State
 from handoff_console.store import queries
+from handoff_console.store.analysis.findings.verdict import TOO_LATE
 from handoff_console.store.db import open_reader
+from handoff_console.store.deadlines import is_too_late
 from handoff_console.store.session_filter import SessionFilter
 
 _AGO = re.compile(r"(\d{1,6})([mhd])")
@@ -35,11 +38,15 @@ def session_page(store_path: Path, wanted: SessionFilter, *, limit: int, offset:
     Raises:
         OpenError: The store cannot be opened.
     """
+    now = datetime.now(UTC).timestamp()
     with closing(open_reader(store_path)) as db:
         sessions = queries.session_rows(db, wanted, limit=limit, offset=offset)
+        for row in sessions:
+            if row["outcome"] == State.WAITING and is_too_late(db, row["session_id"], now=now):
+                row["verdict"] = TOO_LATE
         is_all = len(sessions) < limit and not offset
         total = len(sessions) if is_all else queries.session_count(db, wanted)
-    return Page(inbox_rows(sessions, now=datetime.now(UTC).timestamp()), sessions, total)
+    return Page(inbox_rows(sessions, now=now), sessions, total)
 
 
 def moment_since(text: str, now: datetime) -> datetime:

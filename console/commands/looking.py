@@ -1,6 +1,7 @@
 """One session as the commands read it: its events, what the rules say, and what was said."""
 
 import sqlite3
+import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
@@ -8,16 +9,15 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from pydantic import ValidationError
-
 from handoff_console import sample_runs
 from handoff_console.console.commands.errors import CommandError
 from handoff_console.console.viewmodels.header import SessionHeader, session_header
-from handoff_console.runtime.answers import answer_text
-from handoff_console.runtime.contract import HandoffResult
-from handoff_console.runtime.events import Event, SessionClosed, SessionStarted, UserMessageReceived
+from handoff_console.console.viewmodels.text import as_name
+from handoff_console.runtime.contract import State
+from handoff_console.runtime.events import Event, SessionStarted, UserMessageReceived
 from handoff_console.store import reader
-from handoff_console.store.analysis.bodies import read, read_fields
+from handoff_console.store.analysis.answers import session_answer
+from handoff_console.store.analysis.bodies import read_fields
 from handoff_console.store.analysis.budget import Ledger, ledgers
 from handoff_console.store.analysis.findings import (
     RULES,
@@ -29,12 +29,14 @@ from handoff_console.store.analysis.findings import (
 )
 from handoff_console.store.analysis.nodes import HandoffTree
 from handoff_console.store.db import open_reader
+from handoff_console.store.deadlines import is_too_late
 from handoff_console.store.liveness import is_interrupted
 
 FINDING_CODES = refusals.CODES | {
     name for rule in RULES if (name := rule.find.__name__) != "handoff_refused"
 }
 """Every word that a finding may be called by."""
+HANDOFFS_NAMED = 12
 
 
 class SessionRecord:
@@ -59,7 +61,8 @@ class SessionRecord:
     def judgement(self) -> Judgement:
         """Tree, findings and verdict."""
         interrupted = is_interrupted(self.db, self.session_id)
-        return judgement(self.events, self.body, interrupted=interrupted)
+        late = is_too_late(self.db, self.session_id, now=time.time())
+        return judgement(self.events, self.body, interrupted=interrupted, too_late=late)
 
     @property
     def tree(self) -> HandoffTree:
@@ -88,14 +91,7 @@ class SessionRecord:
     @cached_property
     def answer(self) -> str:
         """What the user was shown last; empty when there was nothing."""
-        closed = [
-            event.payload for event in self.events if isinstance(event.payload, SessionClosed)
-        ]
-        value = read(self.body, closed[-1].answer) if closed else None
-        try:
-            return answer_text(HandoffResult.model_validate(value)) if value else ""
-        except ValidationError:
-            return ""
+        return session_answer(self.events, self.body)
 
     @cached_property
     def source(self) -> str | None:
@@ -130,6 +126,30 @@ def open_session(store_path: Path, asked: str) -> Iterator[SessionRecord]:
     """
     with closing(open_reader(store_path)) as db:
         yield SessionRecord(db, reader.resolve_session(db, asked))
+
+
+def which_handoff(store_path: Path, asked: str) -> str:
+    """Return the sentence that asks for a handoff of a session, with those that there are.
+
+    Raises:
+        OpenError, SessionUnknown, SessionAmbiguous: See `open_session`.
+    """
+    with open_session(store_path, asked) as record:
+        began = [node for node in record.tree.nodes if node.outcome is not State.REFUSED]
+        named = [
+            f"{node.handoff_id} ({as_name(node.agent)}, {node.outcome})"
+            for node in began[:HANDOFFS_NAMED]
+        ]
+        more = len(began) - len(named)
+        rest = f" and {more:,} more" if more else ""
+        fault = record.judgement.verdict.handoff_id
+        if began and fault not in {node.handoff_id for node in began}:
+            fault = began[-1].handoff_id
+        example = f"; write `handoff rerun {record.session_id} {fault}`" if began else ""
+        return (
+            f"Say which handoff of session {record.session_id!r} to run again: "
+            f"{', '.join(named) or 'it has none'}{rest}{example}."
+        )
 
 
 def every_session(store_path: Path) -> Iterator[SessionRecord]:

@@ -6,10 +6,12 @@ calls `verify_pinned`. No model and no tool is asked, so it takes no key, no net
 
 import asyncio
 import difflib
+import io
 import json
 import os
 import re
 import tempfile
+import zipfile
 from collections.abc import Callable, Mapping
 from contextlib import closing
 from dataclasses import dataclass
@@ -19,12 +21,13 @@ from typing import Any, NamedTuple
 from handoff_console.console.commands.errors import CommandError
 from handoff_console.console.commands.flow_files import file_reference
 from handoff_console.console.commands.moving import export_sessions, import_file, whole_file
-from handoff_console.console.commands.recorded_flows import flow_for, started_of
+from handoff_console.console.commands.recorded_flows import flow_for, record_read, started_of
 from handoff_console.runtime import EventList, Recording
 from handoff_console.runtime.errors import ReplayDiverged
+from handoff_console.runtime.events import context_chain
 from handoff_console.runtime.recorded import find_handoff, recorded_result
 from handoff_console.runtime.rerun import rerun
-from handoff_console.runtime.tape import Tape
+from handoff_console.runtime.taping import read_tape
 from handoff_console.store import reader
 from handoff_console.store.db import open_reader
 from handoff_console.store.recordings import recording_of
@@ -97,39 +100,89 @@ def write_pin(
         FlowNotNamed: The session ran a file, and the file is not named.
         CommandError: The handoff has no result, or the file is there already.
     """
+    drawn = _drawn(store_path, asked, handoff_id, named)
+    path = (output or Path(drawn.name)).absolute()
+    if output is None and path.exists():
+        raise CommandError(f"{path} is there already; name another file with -o FILE.")
+    pin = Pin(path, path.with_suffix(".jsonl"))
+    flow = _relative(named, path) if named else drawn.flow
+    with whole_file(pin.recording) as file:
+        export_sessions(store_path, [drawn.session_id], file.write)
+    with whole_file(pin.test) as file:
+        file.write(drawn.test(flow, pin.recording.name).encode())
+    return pin
+
+
+def zipped_pin(store_path: Path, session_id: str, handoff_id: str, *, named: str = "") -> bytes:
+    """Return a ZIP file with a test that pins a recorded handoff, and its recording.
+
+    Nobody knows where it will be unpacked, so a flow of the user's own is named by its whole path.
+
+    Raises:
+        HandoffConsoleError: As `write_pin`.
+    """
+    drawn = _drawn(store_path, session_id, handoff_id, named)
+    reference = file_reference(named)
+    flow = _quoted(f"{reference.path.absolute()}:{reference.name}") if reference else drawn.flow
+    recording = Path(drawn.name).with_suffix(".jsonl").name
+    lines, packed = io.BytesIO(), io.BytesIO()
+    export_sessions(store_path, [drawn.session_id], lines.write)
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as file:
+        file.writestr(drawn.name, drawn.test(flow, recording))
+        file.writestr(recording, lines.getvalue())
+    return packed.getvalue()
+
+
+class _Drawn(NamedTuple):
+    """A handoff that can be pinned, and the words of its test."""
+
+    session_id: str
+    name: str
+    """Of the test's file."""
+    flow: str
+    """The expression that names the flow that the record names; a sample."""
+    agent: str
+    handoff_id: str
+    pinned: Mapping[str, Any]
+
+    def test(self, flow: str, recording: str) -> str:
+        """Return the test's text."""
+        return _TEST.format(
+            agent=_word(self.agent),
+            handoff=_word(self.handoff_id),
+            session=_word(self.session_id, "[^A-Za-z0-9._-]"),
+            flow=flow,
+            recording=_quoted(recording),
+            handoff_id=_quoted(self.handoff_id),
+            result=_literal(self.pinned),
+        )
+
+
+def _drawn(store_path: Path, asked: str, handoff_id: str, named: str) -> _Drawn:
     with closing(open_reader(store_path)) as db:
         session_id = reader.resolve_session(db, asked)
         recording = recording_of(db, session_id)
-        found = find_handoff(recording, handoff_id)
-        flow_for(recording, named)
-        place = found.event.path or "", found.event.attempt
-        result = recorded_result(recording, Tape.of(recording), *place)
+        with record_read(session_id):
+            found = find_handoff(recording, handoff_id)
+            flow_for(recording, named)
+            place = found.event.path or "", found.event.attempt
+            result = recorded_result(recording, read_tape(recording), *place)
+        started = started_of(recording)
     if result is None:
         raise CommandError(
             f"The handoff {handoff_id!r} has no result yet that could be held; resume the session "
             "first."
         )
-    flow, agent = started_of(recording).flow, found.opened.target
-    path = (output or Path(f"test_{_word(flow)}_{_word(agent)}_{_word(handoff_id)}.py")).absolute()
-    if output is None and path.exists():
-        raise CommandError(f"{path} is there already; name another file with -o FILE.")
-    pin = Pin(path, path.with_suffix(".jsonl"))
-    pinned = {name: result.model_dump(mode="json")[name] for name in _PINNED}
-    source = _relative(named, path) if named else _quoted(started_of(recording).flow_source)
-    text = _TEST.format(
-        agent=_word(agent),
-        handoff=_word(handoff_id),
-        session=_word(session_id, "[^A-Za-z0-9._-]"),
-        flow=source,
-        recording=_quoted(pin.recording.name),
-        handoff_id=_quoted(handoff_id),
-        result=_literal(pinned),
+    agent = found.opened.target
+    words = "_".join(map(_word, (started.flow, agent, handoff_id)))
+    return _Drawn(
+        session_id=session_id,
+        name=f"test_{words}.py",
+        flow=_quoted(started.flow_source),
+        agent=agent,
+        handoff_id=handoff_id,
+        pinned={name: result.model_dump(mode="json")[name] for name in _PINNED},
     )
-    with whole_file(pin.recording) as file:
-        export_sessions(store_path, [session_id], file.write)
-    with whole_file(pin.test) as file:
-        file.write(text.encode())
-    return pin
 
 
 _TEST = '''\
@@ -213,12 +266,9 @@ def _lines(name: str, body: Callable[[str], Any]) -> list[str]:
     value = body(name)
     if not isinstance(value, dict) or value.keys() != {"previous", "messages"}:
         return json.dumps(value, indent=2, ensure_ascii=False).split("\n")
-    messages: list[Any] = []
-    while value is not None:
-        messages[:0] = [body(message) for message in value["messages"]]
-        value = body(value["previous"]) if value["previous"] else None
+    digests, _ = context_chain(name, body)
     return [
         line
-        for message in messages
+        for message in map(body, digests)
         for line in f"{message['role']}: {message['content']}".split("\n")
     ]

@@ -3,17 +3,21 @@
 A store can say that a session ran `file.py:name`; the file is imported only when the user says so.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
+
+from pydantic import ValidationError
 
 from handoff_console.console.commands.errors import CannotGoOn, FlowNotNamed
 from handoff_console.console.commands.flows import Models, load_flow
 from handoff_console.runtime import Flow
-from handoff_console.runtime.events import SessionStarted, UserMessageReceived
+from handoff_console.runtime.errors import HandoffConsoleError, of_another_form
+from handoff_console.runtime.events import Recording, SessionStarted, UserMessageReceived
+from handoff_console.runtime.flow import Price
 from handoff_console.runtime.models import as_model
 from handoff_console.runtime.recorded import flow_changes, with_recorded_prompts
-from handoff_console.runtime.tape import Recording
 
 _RECORDED_LIMITS = (
     "pool_tokens", "finish_floor_tokens", "max_handoffs", "max_edge_repeats", "max_workers",
@@ -56,13 +60,44 @@ def flow_for(recording: Recording, named: str = "") -> RecordedFlow:
 
 
 def adapted(flow: Flow, source: str, recording: Recording) -> RecordedFlow:
-    """Return a flow as a session had it, with what it cannot have of it told."""
+    """Return a flow as a session had it, with what it cannot have of it told.
+
+    Raises:
+        CannotGoOn: The record has another form than its events say.
+    """
+    with record_read(recording.session_id):
+        return _adapted(flow, source, recording)
+
+
+@contextmanager
+def record_read(session_id: str) -> Iterator[None]:
+    """Say in one sentence that a record is not what its events say: a file may hold anything.
+
+    Raises:
+        CannotGoOn: What was said has another form than it has to have.
+    """
+    try:
+        yield
+    except HandoffConsoleError:  # it says what is wrong in its own words
+        raise
+    except (AttributeError, KeyError, TypeError, ValidationError) as error:
+        raise CannotGoOn(of_another_form(session_id, error)) from error
+
+
+def _adapted(flow: Flow, source: str, recording: Recording) -> RecordedFlow:
     asked = [e.payload for e in recording.events if isinstance(e.payload, UserMessageReceived)]
     as_was = with_recorded_prompts(flow, recording)
     if asked:
         as_was = as_was.changed(**{name: getattr(asked[0], name) for name in _RECORDED_LIMITS})
     snapshot = recording.body(started_of(recording).flow_digest)
+    as_was = _with_recorded_prices(as_was, snapshot)
     return RecordedFlow(as_was, source, flow_changes(as_was, snapshot))
+
+
+def _with_recorded_prices(flow: Flow, snapshot: Mapping[str, Any]) -> Flow:
+    """Return a flow that counts cost as it was counted so far: a session has one price list."""
+    prices = {name: Price(**price) for name, price in snapshot.get("prices", {}).items()}
+    return flow.changed(prices=prices, currency=snapshot.get("currency", ""))
 
 
 def check_models(recorded: RecordedFlow, recording: Recording, models: Models) -> None:
@@ -111,8 +146,8 @@ def _sample_flow(session_id: str, started: SessionStarted) -> Flow:
         if started.flow_source:
             ran += f" of {started.flow_source!r}"
         raise FlowNotNamed(
-            f"Session {session_id!r} ran {ran}; say --flow path/to/file.py:name to run that code "
-            "again, since none is run because a record says so."
+            f"Session {session_id!r} ran {ran}; name it as path/to/file.py:name (--flow in a "
+            "shell) to run that code again, since none is run because a record says so."
         )
     if started.origin != "sample":
         return sample_runs.sample(started.flow_source).flow

@@ -7,8 +7,9 @@ from typing import Any
 
 from handoff_console.console.commands.estimates import Plan
 from handoff_console.console.commands.rerun_orders import RerunOrder
-from handoff_console.console.commands.rerunning import Ran, Rerun, record_of
-from handoff_console.store.analysis.diff import Comparison, compare
+from handoff_console.console.commands.rerun_records import record_of
+from handoff_console.console.commands.rerunning import Ran, Rerun
+from handoff_console.store.analysis.diff import Comparison, Pair, compare
 from handoff_console.store.analysis.differences import ABSENT, Difference
 from handoff_console.store.analysis.lineage import attempts
 from handoff_console.store.analysis.repeats import Repeats, Spread, repeats
@@ -41,7 +42,7 @@ def plan_form(plan: Plan, order: RerunOrder) -> dict[str, Any]:
 def rerun_form(store_path: Path, done: Rerun) -> dict[str, Any]:
     """Return `rerun --json`: what came of it, and how it differs from what was recorded."""
     with closing(open_reader(store_path)) as db:
-        original = record_of(db, done.session_id, done.order)
+        original = record_of(db, done.session_id, done.order.alone)
         runs = [record_of(db, run.session_id) for run in done.runs]
         made = [one for one in attempts(original, runs, done.order.handoff_id) if one.is_rerun]
         comparison = compare(original, runs[0])
@@ -56,7 +57,7 @@ def rerun_form(store_path: Path, done: Rerun) -> dict[str, Any]:
         "same_result": done.same_result,
         "first_divergence": done.first_divergence,
         "runs": [_run(run) for run in done.runs],
-        "comparison": _comparison(comparison),
+        "comparison": comparison_form(comparison, ("recorded", "now")),
         "repeats": None if several is None else _repeats(several),
     }
 
@@ -79,30 +80,33 @@ def _run(run: Ran) -> dict[str, Any]:
     }
 
 
-def _comparison(found: Comparison) -> dict[str, Any]:
-    first = found.first_difference
-    pair = found.first_pair
+def comparison_form(found: Comparison, sides: tuple[str, str]) -> dict[str, Any]:
+    """Return how many handoffs differ, what differs first, and all that does.
+
+    Args:
+        found: What was compared.
+        sides: What the two values of a difference are called.
+    """
+    first, pair = found.first_difference, found.first_pair
     return {
         "handoffs": dict(found.counts),
-        "first_difference": (
-            {"path": pair.node.path, "agent": pair.node.agent, **_difference(first)}
-            if first and pair
-            else None
-        ),
+        "first_difference": _difference(pair, first, sides) if first and pair else None,
         "differences": [
-            {"path": one.node.path, "agent": one.node.agent, **_difference(difference)}
+            _difference(one, difference, sides)
             for one in found.pairs
             for difference in one.differences
         ],
     }
 
 
-def _difference(difference: Difference) -> dict[str, Any]:
-    sides: Mapping[str, Any] = {"recorded": difference.left, "now": difference.right}
+def _difference(pair: Pair, difference: Difference, sides: tuple[str, str]) -> dict[str, Any]:
+    values: Mapping[str, Any] = dict(zip(sides, (difference.left, difference.right), strict=True))
     return {
+        "path": pair.node.path,
+        "agent": pair.node.agent,
         "aspect": difference.aspect.value,
         "name": difference.name,
-        **{side: value for side, value in sides.items() if value is not ABSENT},
+        **{side: value for side, value in values.items() if value is not ABSENT},
     }
 
 

@@ -56,9 +56,12 @@ def prompt_of_version(agent: str, version: str, *, flow: str, folder: Path | Non
         CommandError: The version has no prompt for this agent.
     """
     found = load_prompts((folder or prompts_beside(load_flow(flow))) / version)
-    if agent not in found.agents:
+    prompts = {
+        name: it.instructions for name, it in found.agents.items() if it.instructions is not None
+    }
+    if agent not in prompts:
         raise CommandError(
             f"Prompt version {version!r} has no prompt for {agent!r}; it has one for: "
-            f"{choices(found.agents)}."
+            f"{choices(prompts, 'nobody')}."
         )
-    return found.agents[agent].instructions
+    return prompts[agent]

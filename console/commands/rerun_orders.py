@@ -5,16 +5,27 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 from handoff_console.console.commands.errors import CommandError
-from handoff_console.console.commands.recorded_flows import RecordedFlow, flow_for, started_of
+from handoff_console.console.commands.recorded_edits import whole_edits
+from handoff_console.console.commands.recorded_flows import (
+    RecordedFlow,
+    flow_for,
+    record_read,
+    started_of,
+)
 from handoff_console.console.commands.waiting import REDACTED
 from handoff_console.runtime import Recording
 from handoff_console.runtime.contract import HandoffRequest
 from handoff_console.runtime.edits import Edits
 from handoff_console.runtime.events import HandoffClosed, HandoffRequested
 from handoff_console.runtime.models import as_model
-from handoff_console.runtime.recorded import RecordedAgain, find_handoff, recorded_result
+from handoff_console.runtime.recorded import (
+    RecordedAgain,
+    agent_of,
+    find_handoff,
+    recorded_result,
+)
 from handoff_console.runtime.rerun_player import Mode
-from handoff_console.runtime.tape import Tape
+from handoff_console.runtime.taping import read_tape
 from handoff_console.store import reader
 from handoff_console.store.recordings import recording_of
 
@@ -27,7 +38,8 @@ class RerunOrder:
     mode: Mode
     edits: Edits = field(default_factory=Edits)
     graft: str = ""
-    """For `continue`: the re-run whose answers are taken over, or how its id begins or ends."""
+    """For `continue`: the re-run whose answers are taken over, with what was changed for it, or how
+    its id begins or ends."""
     times: int = 1
     named: str = ""
     """The flow: `path/to/file.py:name`; empty where a sample ran."""
@@ -38,6 +50,11 @@ class RerunOrder:
     begun: Callable[[str], None] | None = None
     """Is told the id of each run as soon as it is in the store."""
 
+    @property
+    def alone(self) -> str | None:
+        """The handoff, where it runs alone; None where the session goes on from it."""
+        return None if self.mode is Mode.CONTINUE else self.handoff_id
+
 
 @dataclass(frozen=True)
 class Prepared:
@@ -47,7 +64,7 @@ class Prepared:
     flow: RecordedFlow
     recorded: RecordedAgain
     edits: Edits
-    """With the model that they name."""
+    """With the model that they name, and with those of the re-run whose answers are taken over."""
     request: HandoffRequest
     """With the edits."""
     graft: Recording | None
@@ -57,34 +74,44 @@ def prepare(db: sqlite3.Connection, session_id: str, order: RerunOrder) -> Prepa
     """Check everything that can be wrong with a re-run before anything runs.
 
     Raises:
-        RequestError: There is no such handoff, it never began, or an edit is wrong.
+        RequestError: There is no such handoff, it never began, its agent is gone from the flow, or
+            an edit is wrong.
         FlowNotNamed: The session ran a file, and the file is not named.
         FlowError: There is no model of the name that an edit has.
         CommandError: An act is armed that would not run, the graft is none, or a value that was
             left out of the record is not said.
     """
-    alone = None if order.mode is Mode.CONTINUE else order.handoff_id
-    recording = recording_of(db, session_id, alone)
-    recorded = find_handoff(recording, order.handoff_id)
+    recording = recording_of(db, session_id, order.alone)
+    with record_read(session_id):
+        recorded = find_handoff(recording, order.handoff_id)
     flow = flow_for(recording, order.named)
-    agent, edits = flow.flow.agent(recorded.opened.target), order.edits
+    graft = _graft(db, session_id, order)
+    agent = agent_of(flow.flow, recorded)
+    edits = order.edits.over(_edits_of(graft)) if graft else order.edits
     if edits.model is not None:
-        edits = replace(edits, model=as_model(edits.model, flow.flow.name, agent.name))
-    request = edits.check(flow.flow, agent, recorded.request)
+        made = as_model(edits.model, flow.flow.name, agent.name)
+        if not isinstance(edits.model, str):  # a name is recorded with its settings
+            edits = replace(edits, model=made)
+    request = edits.check(flow.flow, agent, recorded.request, recorded.packet)
     if order.edits.armed and order.mode is not Mode.LIVE:
         raise CommandError("Only a re-run with --mode live acts again; leave --arm out, or say so.")
     if order.mode in (Mode.WHAT_IF, Mode.LIVE_READS, Mode.LIVE):
         _check_it_is_all_there(request)
-    return Prepared(recording, flow, recorded, edits, request, _graft(db, session_id, order))
+    return Prepared(recording, flow, recorded, edits, request, graft)
 
 
 def recorded_outcome(ready: Prepared) -> str:
     """Return how the handoff that is run again came out when it was recorded."""
-    event, recording = ready.recorded.event, ready.recording
+    return recorded_outcome_of(ready.recording, ready.recorded)
+
+
+def recorded_outcome_of(recording: Recording, recorded: RecordedAgain) -> str:
+    """Return how a recorded handoff came out; `waiting` where it had no result yet."""
+    event = recorded.event
     ends = [
         one for one in recording.events if isinstance(one.payload, HandoffRequested | HandoffClosed)
     ]
-    tape = Tape.of(replace(recording, events=ends))
+    tape = read_tape(replace(recording, events=ends))
     result = recorded_result(recording, tape, event.path or "", event.attempt)
     return result.status.value if result else "waiting"
 
@@ -102,6 +129,22 @@ def _graft(db: sqlite3.Connection, session_id: str, order: RerunOrder) -> Record
             f"{session_id!r}, so its answers cannot be taken over."
         )
     return found
+
+
+def _edits_of(graft: Recording) -> Edits:
+    """Return what was changed for a re-run whose answers are taken over: they answer that question.
+
+    Acts that it did again are not armed, and a model of somebody's own is not known any more: both
+    have answered.
+
+    Raises:
+        CannotGoOn: A value of a change was left out of the record, or cannot be read.
+    """
+    made = whole_edits(
+        graft, "its answers cannot be taken over; make the change again without --graft"
+    )
+    is_known = isinstance(made.model, str) and ":" in made.model
+    return replace(made, armed=(), model=made.model if is_known else None)
 
 
 def _check_it_is_all_there(request: HandoffRequest) -> None:

@@ -6,43 +6,35 @@ flow that the user names, never one that the record names.
 
 import asyncio
 import sqlite3
-import time
 from collections.abc import Mapping
 from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
-from handoff_console.console.commands.errors import CannotGoOn
 from handoff_console.console.commands.looking import SessionRecord
-from handoff_console.console.commands.recorded_flows import flow_for, started_of
 from handoff_console.console.commands.rerun_orders import (
     Prepared,
     RerunOrder,
     prepare,
     recorded_outcome,
 )
+from handoff_console.console.commands.rerun_records import GRAFT, record_of
 from handoff_console.console.commands.running import outcome_of
-from handoff_console.console.commands.waiting import REDACTED
-from handoff_console.runtime import Origin, Recording, SessionResult, State
+from handoff_console.console.commands.working import stoppable
+from handoff_console.console.viewmodels.unanswered import KINDS, unanswered
+from handoff_console.runtime import Origin, State
 from handoff_console.runtime.clock import SystemClock
-from handoff_console.runtime.edits import Edits
 from handoff_console.runtime.errors import ReplayDiverged
 from handoff_console.runtime.events import ModelReplied
 from handoff_console.runtime.options import new_session_id
 from handoff_console.runtime.rerun import RerunResult, rerun
-from handoff_console.runtime.rerun_player import NOT_RECORDED, Mode
+from handoff_console.runtime.rerun_player import Mode
 from handoff_console.store import reader
 from handoff_console.store.analysis.findings.record import Record
 from handoff_console.store.analysis.lineage import attempts
 from handoff_console.store.db import open_reader
 from handoff_console.store.effects import StoreLedger
-from handoff_console.store.errors import SessionUnknown
-from handoff_console.store.recordings import recording_of
 from handoff_console.store.writer import StoreSink, open_sink
-
-GRAFT = "graft"
-"""The label under which a re-run records whose answers it took over."""
 
 
 @dataclass(frozen=True)
@@ -62,10 +54,13 @@ class Ran:
     tokens_used: int
     saved_tokens: int
     seconds: float
+    """By the clock of its record: recorded answers take as long as they took."""
     first_divergence: Mapping[str, str] | None
     is_waiting: bool = False
     unanswered_calls: int = 0
     """Of tools, which are not recorded and which the mode asks no tool for."""
+    unanswered_acts: int = 0
+    """Those among them that do more than read."""
 
 
 @dataclass(frozen=True)
@@ -76,7 +71,8 @@ class Rerun:
     """The original."""
     order: RerunOrder
     recorded_outcome: str
-    """Of the recorded handoff; `waiting` where it had none yet."""
+    """Of the recorded handoff, `waiting` where it had none yet; of the recorded session where all
+    of it was continued."""
     runs: tuple[Ran, ...]
 
     @property
@@ -119,8 +115,14 @@ def rerun_handoff(store_path: Path, asked: str, order: RerunOrder) -> Rerun:
             runs.append(_run(sink, ready, order))
         if order.tell:
             order.tell(order.times, order.times)
-    order = replace(order, edits=ready.edits)
-    return Rerun(session_id, order, recorded_outcome(ready), tuple(runs))
+        before = _outcome_before(ready, order)  # reads what was said: as long as the store is open
+    return Rerun(session_id, replace(order, edits=ready.edits), before, tuple(runs))
+
+
+def _outcome_before(ready: Prepared, order: RerunOrder) -> str:
+    if order.mode is not Mode.CONTINUE:
+        return recorded_outcome(ready)
+    return Record(ready.recording.events, ready.recording.body).tree.outcome.value
 
 
 def read_run(store_path: Path, done: Rerun, run: Ran) -> Ran:
@@ -130,7 +132,8 @@ def read_run(store_path: Path, done: Rerun, run: Ran) -> Ran:
         StoreError: The store cannot be opened.
     """
     with closing(open_reader(store_path)) as db:
-        original, again = record_of(db, done.session_id, done.order), record_of(db, run.session_id)
+        original = record_of(db, done.session_id, done.order.alone)
+        again = record_of(db, run.session_id)
         before, *_, now = attempts(original, [again], done.order.handoff_id)
         answer = SessionRecord(db, run.session_id).answer
     replies = [payload for _, payload in again.of(ModelReplied)]
@@ -146,86 +149,31 @@ def read_run(store_path: Path, done: Rerun, run: Ran) -> Ran:
     )
 
 
-def record_of(db: sqlite3.Connection, session_id: str, order: RerunOrder | None = None) -> Record:
-    """Return a session as the analysis takes it; of an original, what a re-run is compared with.
-
-    Raises:
-        SessionUnknown: There is no such session.
-    """
-    is_alone = order is not None and order.mode is not Mode.CONTINUE
-    found = recording_of(db, session_id, order.handoff_id if order and is_alone else None)
-    return Record(found.events, found.body)
-
-
-def resume_rerun(
-    db: sqlite3.Connection, so_far: Recording, named: str, edits: Edits | None, **options: Any
-) -> SessionResult:
-    """Go on with a re-run that waited for a person, or whose process is gone.
-
-    Args:
-        db: The store that holds it and what it repeats.
-        so_far: The re-run.
-        named: The flow, as for `flow_for`.
-        edits: What was changed, from somebody who has it at hand; else as it was recorded.
-        options: Fields of `RunOptions`.
-
-    Raises:
-        CannotGoOn: What it repeats is gone, or a value of its edits was left out of the record.
-    """
-    started = started_of(so_far)
-    try:
-        original = recording_of(db, started.rerun_of)
-    except SessionUnknown as error:
-        raise CannotGoOn(
-            f"Session {so_far.session_id!r} repeats a part of {started.rerun_of!r}, which is gone "
-            "from this store, so there is nothing to go on from."
-        ) from error
-    graft = started.metadata.get(GRAFT)
-    flow = flow_for(original, named)
-    return asyncio.run(
-        rerun(
-            flow.flow,
-            original,
-            started.rerun_handoff,
-            mode=Mode(started.rerun_mode),
-            edits=edits or _recorded_edits(so_far),
-            graft=recording_of(db, graft) if graft else None,
-            so_far=so_far,
-            ledger=StoreLedger(db, flow.flow.redaction),
-            origin=Origin(flow_source=flow.source, metadata=started.metadata),
-            **options,
-        )
-    ).session
-
-
 def _run(sink: StoreSink, ready: Prepared, order: RerunOrder) -> Ran:
     session_id = new_session_id(SystemClock())
     metadata = {GRAFT: ready.graft.session_id} if ready.graft else None
-    began = time.monotonic()
     told = _Telling(sink, session_id, order)
     try:
-        result = asyncio.run(
-            rerun(
-                ready.flow.flow,
-                ready.recording,
-                order.handoff_id,
-                mode=order.mode,
-                edits=ready.edits,
-                graft=ready.graft,
-                sink=told,
-                session_id=session_id,
-                ledger=StoreLedger(sink.db, ready.flow.flow.redaction),
-                origin=Origin(flow_source=ready.flow.source, metadata=metadata),
-            )
+        again = rerun(
+            ready.flow.flow,
+            ready.recording,
+            order.handoff_id,
+            mode=order.mode,
+            edits=ready.edits,
+            graft=ready.graft,
+            sink=told,
+            session_id=session_id,
+            ledger=StoreLedger(sink.db, ready.flow.flow.redaction),
+            origin=Origin(flow_source=ready.flow.source, metadata=metadata),
         )
+        result = asyncio.run(stoppable(session_id, again))
     except ReplayDiverged:
         told.end()
-        return _diverged(sink.db, session_id, time.monotonic() - began)
+        return _diverged(sink.db, session_id)
     told.end()
-    ran = _ran(result, time.monotonic() - began)
-    returned = reader.load_events(sink.db, session_id, kinds={"tool_returned"})
-    unanswered = sum(getattr(e.payload, "error", "") == NOT_RECORDED for e in returned)
-    return replace(ran, unanswered_calls=unanswered)
+    ran = _ran(result, _recorded_seconds(sink.db, session_id))
+    called = unanswered(reader.load_events(sink.db, session_id, kinds=KINDS))
+    return replace(ran, unanswered_calls=called.calls, unanswered_acts=called.acts)
 
 
 class _Telling:
@@ -254,6 +202,15 @@ class _Telling:
         self.commit()
 
 
+_ENDS = frozenset({"handoff_opened", "handoff_closed", "session_suspended"})
+
+
+def _recorded_seconds(db: sqlite3.Connection, session_id: str) -> float:
+    """Return how long a run took by the clock of its record, as every screen shows it."""
+    ends = reader.load_events(db, session_id, kinds=_ENDS)
+    return ends[-1].elapsed_seconds - ends[0].elapsed_seconds if ends else 0.0
+
+
 def _ran(came: RerunResult, seconds: float) -> Ran:
     session = came.session
     return Ran(
@@ -273,23 +230,11 @@ def _ran(came: RerunResult, seconds: float) -> Ran:
     )
 
 
-def _diverged(db: sqlite3.Connection, session_id: str, seconds: float) -> Ran:
+def _diverged(db: sqlite3.Connection, session_id: str) -> Ran:
     """Return the run of a verification that asked for something else than was recorded."""
     events = reader.load_events(db, session_id)
     parted = next((e.payload for e in events if e.kind == "replay_diverged"), None)
     shown = {name: getattr(parted, name) for name in ("place", "recorded", "asked")}
     replayed = sum(bool(getattr(e.payload, "replayed", False)) for e in events)
-    return Ran(
-        session_id, "diverged", "", "", False, 0, 0, replayed, 0, 0, round(seconds, 3), shown
-    )
-
-
-def _recorded_edits(so_far: Recording) -> Edits:
-    started = started_of(so_far)
-    fields = so_far.body(started.edits) if started.edits else {}
-    if REDACTED in repr(fields):
-        raise CannotGoOn(
-            f"A value that re-run {so_far.session_id!r} was given was left out of the record; run "
-            "the handoff again with it instead."
-        )
-    return Edits.recorded(fields, fields.get("model"))
+    took = round(_recorded_seconds(db, session_id), 3)
+    return Ran(session_id, "diverged", "", "", False, 0, 0, replayed, 0, 0, took, shown)

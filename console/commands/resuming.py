@@ -6,7 +6,7 @@ time, and an act whose outcome nobody knows waits for the operator.
 
 import asyncio
 import sqlite3
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,11 +20,12 @@ from handoff_console.console.commands.recorded_flows import (
     flow_for,
     started_of,
 )
-from handoff_console.console.commands.rerunning import resume_rerun
+from handoff_console.console.commands.rerun_records import resume_rerun
 from handoff_console.console.commands.saying import take_over_said
 from handoff_console.console.commands.waiting import Pending, pending_of
-from handoff_console.runtime import Event, Flow, Origin, Recording, SessionResult, resume
-from handoff_console.runtime.agents import HUMAN
+from handoff_console.console.commands.working import stoppable
+from handoff_console.runtime import Event, Flow, Origin, Recording, Session, SessionResult, resume
+from handoff_console.runtime.contract import HUMAN
 from handoff_console.runtime.edits import Edits
 from handoff_console.runtime.errors import choices
 from handoff_console.runtime.events import (
@@ -69,6 +70,9 @@ class Resumption:
     """Is told what differs from the flow that was recorded."""
     begun: Callable[[], None] | None = None
     """Is told when something new is in the record."""
+    more: Callable[[Session, SessionResult], Awaitable[SessionResult]] | None = None
+    """Says what else there is to say after the last recorded turn, as `resume` takes it; not asked
+    of a re-run."""
 
 
 def resume_session(store_path: Path, asked: str, how: Resumption | None = None) -> SessionResult:
@@ -120,17 +124,17 @@ def _resumed(sink: StoreSink, session_id: str, how: Resumption) -> SessionResult
     check_models(recorded, recording, chosen)
     if how.announce and recorded.changes:
         how.announce(recorded.changes)
-    return asyncio.run(
-        resume(
-            recorded.flow,
-            recording,
-            model=chosen.every_agent,
-            models=chosen.by_agent,
-            ledger=StoreLedger(sink.db, recorded.flow.redaction),
-            origin=Origin(flow_source=recorded.source),
-            **told,
-        )
+    going_on = resume(
+        recorded.flow,
+        recording,
+        model=chosen.every_agent,
+        models=chosen.by_agent,
+        ledger=StoreLedger(sink.db, recorded.flow.redaction),
+        origin=Origin(flow_source=recorded.source),
+        more=how.more,
+        **told,
     )
+    return asyncio.run(stoppable(session_id, going_on))
 
 
 def _check_it_rests(db: sqlite3.Connection, session_id: str, *, take_over: bool) -> None:
@@ -177,9 +181,9 @@ def _check_it_can_go_on(found: Pending, db: sqlite3.Connection, *, leave_unknown
     if found.effects and not leave_unknown:
         acts = choices([f"{one.place} ({one.tool})" for one in found.effects])
         raise CannotGoOn(
-            f"Session {session_id!r} was cut off while it acted, and nobody knows whether that "
-            f"happened: {acts}. Find out and say --happened PLACE or --not-happened PLACE, or "
-            "--leave-unknown to go on without knowing."
+            f"Session {session_id!r} began an act that may or may not have happened: {acts}. Find "
+            "out and say --happened PLACE or --not-happened PLACE, or --leave-unknown to go on "
+            "without knowing."
         )
     waits = found.approvals or found.questions
     if waits and not found.is_answered and reader.last_kind(db, session_id) == "session_suspended":

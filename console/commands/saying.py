@@ -6,12 +6,13 @@ from there.
 
 import getpass
 import sqlite3
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from handoff_console.console.commands.errors import NothingToDecide
+from handoff_console.console.commands.errors import ArgumentsRefused, NothingToDecide
+from handoff_console.console.commands.json_values import problems
 from handoff_console.console.commands.waiting import (
     Pending,
     PendingApproval,
@@ -40,6 +41,7 @@ def decide(
     *,
     approved: bool,
     changed: Mapping[str, Any] | None = None,
+    shown: str = "",
     decided_by: str = "",
     note: str = "",
 ) -> PendingApproval:
@@ -51,11 +53,14 @@ def decide(
         approval_id: Which act; may be left out where only one waits.
         approved: Yes or no.
         changed: Arguments to be sent instead of those proposed; the others stay.
+        shown: The digest of what the person saw, where that was some time ago; whatever waits now
+            has to be the same.
         decided_by: Who decides; by default the user of this process.
         note: Why.
 
     Raises:
         NothingToDecide: No such act waits, or it is too late, or a value of it is not recorded.
+        ArgumentsRefused: Changed arguments are none that the tool takes.
         AlreadySaid: Somebody decided before.
         StoreError: The store cannot be opened or does not take it.
     """
@@ -63,8 +68,13 @@ def decide(
         session_id = reader.resolve_session(db, asked)
         act = _chosen(pending_of(db, session_id), approval_id)
         arguments = {**act.arguments, **changed} if changed else None
+        if shown and shown != act.shown:
+            raise NothingToDecide(
+                f"What waits as {act.approval_id} is not what was shown to you; look at it again."
+            )
         if approved:
             _check_yes(session_id, act, changed or {})
+            _check_they_fit(act, arguments)
         decision = Decision(
             approval_id=act.approval_id,
             approved=approved,
@@ -99,6 +109,7 @@ def answer(
     with closing(open_store(store_path)) as db:
         session_id = reader.resolve_session(db, asked)
         questions = pending_of(db, session_id).questions
+        _check_some_wait(session_id, "question", "an answer", questions)
         wanted = [one for one in questions if handoff_id in ("", one.handoff_id)]
         if len(wanted) != 1:
             names = choices([one.handoff_id for one in questions], "none")
@@ -168,16 +179,39 @@ def _chosen(found: Pending, approval_id: str) -> PendingApproval:
     wanted = [one for one in found.approvals if approval_id in ("", one.approval_id)]
     if len(wanted) == 1:
         return wanted[0]
+    _check_some_wait(found.session_id, "act", "a yes", found.approvals)
     names = choices([one.approval_id for one in found.approvals], "none")
-    meant = f"has no act {approval_id!r} that waits" if approval_id else "has not just one"
-    raise NothingToDecide(f"Session {found.session_id!r} {meant} for a yes; there are: {names}.")
+    meant = f"no act {approval_id!r} that waits" if approval_id else "several acts that wait"
+    raise NothingToDecide(
+        f"Session {found.session_id!r} has {meant} for a yes; there are: {names}."
+    )
+
+
+def _check_some_wait(session_id: str, what: str, wanted: str, waiting: Sequence[object]) -> None:
+    """Refuse to say something where nothing waits for it."""
+    if not waiting:
+        raise NothingToDecide(
+            f"Session {session_id!r} has no {what} that waits for {wanted}; `handoff show "
+            f"{session_id}` shows how it stands."
+        )
+
+
+def _check_they_fit(act: PendingApproval, arguments: Mapping[str, Any] | None) -> None:
+    """Refuse changed arguments that would make the yes a no."""
+    if arguments is None or not act.parameters:
+        return
+    wrong = " ".join(problems(arguments, act.parameters, act.parameters))
+    if wrong:
+        raise ArgumentsRefused(
+            f"These arguments do not fit {act.tool!r}: {wrong} Nothing was decided."
+        )
 
 
 def _check_yes(session_id: str, act: PendingApproval, changed: Mapping[str, Any]) -> None:
     if act.is_expired:
         raise NothingToDecide(
             f"It is too late for a yes to {act.approval_id}, which makes it a no; "
-            f"`handoff resume {session_id}` goes on without it."
+            f"`handoff show {session_id}` says how to go on without it."
         )
     for name in act.left_out:
         if name not in changed:

@@ -1,10 +1,11 @@
 """What a session waits for: an act that needs a yes, a question, an act that nobody knows about."""
 
+import json
 import sqlite3
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from handoff_console.runtime.events import (
     HandoffOpened,
     InputGiven,
     InputRequested,
+    SessionStarted,
     ToolCalled,
     ToolReturned,
 )
@@ -42,11 +44,15 @@ class PendingApproval:
     tool: str
     effect: Effect
     arguments: Mapping[str, Any]
-    """Exactly what will be sent."""
+    """Exactly what the tool will get."""
     shown: str
     """The digest of all of this: what a yes is bound to."""
+    asked_at: float
+    """Seconds since 1970 (UTC)."""
     expires_at: float
     """Seconds since 1970 (UTC); no answer until then is a no."""
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    """The JSON schema of the tool's arguments, as recorded; empty where it is not known."""
     said: Decision | None = None
     """What somebody decided, not taken over yet."""
 
@@ -130,7 +136,7 @@ def pending_of(db: sqlite3.Connection, session_id: str) -> Pending:
     """
     if reader.last_kind(db, session_id) == "session_closed" or is_imported(db, session_id):
         return Pending(session_id)  # it goes on nowhere
-    events = reader.load_events(db, session_id)
+    events = reader.load_events(db, session_id, kinds=_KINDS)
     agents = {
         e.handoff_id: e.payload.target for e in events if isinstance(e.payload, HandoffOpened)
     }
@@ -143,6 +149,19 @@ def pending_of(db: sqlite3.Connection, session_id: str) -> Pending:
     )
 
 
+_KINDS = {
+    "session_started",
+    "handoff_opened",
+    "approval_requested",
+    "approval_decided",
+    "input_requested",
+    "input_given",
+    "tool_called",
+    "tool_returned",
+}
+"""What of a session is read to see what it waits for."""
+
+
 def _approvals(
     db: sqlite3.Connection,
     events: Sequence[Event],
@@ -150,10 +169,13 @@ def _approvals(
     said: Mapping[str, Decision],
 ) -> Iterator[PendingApproval]:
     decided = {e.payload.approval_id for e in events if isinstance(e.payload, ApprovalDecided)}
+    schemas: dict[tuple[str, str], Mapping[str, Any]] | None = None
     for event in events:
         payload = event.payload
         if not isinstance(payload, ApprovalRequested) or payload.approval_id in decided:
             continue
+        schemas = _schemas(db, events) if schemas is None else schemas
+        parameters = schemas.get((agents.get(event.handoff_id, ""), payload.tool), {})
         yield PendingApproval(
             approval_id=payload.approval_id,
             handoff_id=event.handoff_id or "",
@@ -161,11 +183,34 @@ def _approvals(
             path=event.path or "",
             tool=payload.tool,
             effect=payload.effect,
-            arguments=reader.body(db, payload.shown)["arguments"],
+            arguments=_in_order(reader.body(db, payload.shown)["arguments"], parameters),
             shown=payload.shown,
+            asked_at=event.at,
+            parameters=parameters,
             expires_at=event.at + payload.expires_seconds,
             said=said.get(payload.approval_id),
         )
+
+
+def _in_order(arguments: dict[str, Any], parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """Return arguments as the tool names them, those that it needs first; they are kept by name."""
+    required = parameters.get("required")
+    needed = required if isinstance(required, list) else []
+    return {name: arguments[name] for name in (*needed, *arguments) if name in arguments}
+
+
+def _schemas(
+    db: sqlite3.Connection, events: Sequence[Event]
+) -> dict[tuple[str, str], Mapping[str, Any]]:
+    """Return what the tools take, by agent and tool, from the flow as it was recorded."""
+    flows = (e.payload.flow_digest for e in events if isinstance(e.payload, SessionStarted))
+    text = reader.body_text(db, next(flows, ""))
+    flow = json.loads(text) if text else {}
+    return {
+        (agent["name"], tool["name"]): tool.get("parameters", {})
+        for agent in flow.get("agents", ())
+        for tool in agent.get("tools", ())
+    }
 
 
 def _questions(
@@ -208,13 +253,17 @@ def _effects(
     if alive_process(db, session_id) is not None:
         return  # what was begun goes on
     begun = {one.key: one for one in effects_of(db, session_id) if one.state is EffectState.BEGUN}
-    returned = {_place(e, e.payload) for e in events if isinstance(e.payload, ToolReturned)}
+    returned = {
+        _place(e, e.payload)
+        for e in events
+        if isinstance(e.payload, ToolReturned) and not e.payload.outcome_unknown
+    }
     for event in events:
         payload = event.payload
         if not isinstance(payload, ToolCalled) or payload.idempotency_key not in begun:
             continue
         place = _place(event, payload)
-        if place in returned:  # given up at its deadline, which the record says
+        if place in returned:
             continue
         yield UnknownEffect(
             place=place,

@@ -8,17 +8,15 @@ import streamlit as st
 from handoff_console.console import theme
 from handoff_console.console.components.panel import Node, panel, tag
 from handoff_console.console.viewmodels.burn_down import BurnDown
-from handoff_console.console.viewmodels.text import amount
+from handoff_console.console.viewmodels.text import amount, count
 
 
-def show_burn_down(
-    shown: BurnDown, figure: dict[str, Any], colors: Mapping[str, str], key: str
-) -> None:
+def show_burn_down(shown: BurnDown, figure: Any, colors: Mapping[str, str], key: str) -> None:
     """Draw the burn-down.
 
     Args:
         shown: What the figure was made from.
-        figure: As `burn_down_figure` made it.
+        figure: As `burn_down_figure` made it, perhaps as a Plotly figure.
         colors: Of the agents, as in the figure.
         key: Of the chart's container, by which a cursor finds it.
     """
@@ -45,7 +43,7 @@ def _legend(shown: BurnDown, colors: Mapping[str, str]) -> Node:
         for kind, sign, word, outcome in (
             ("reserve", "▼", "reserve", "running"),
             ("refund", "▲", "refund", "ok"),
-            ("refused", "✕", "refused: pool empty", "error"),
+            ("refused", "✕", "refused: too few tokens", "error"),
             ("overdraft", "◆", "overdraft", "error"),
         )
         if kind in kinds
@@ -62,7 +60,9 @@ def _legend(shown: BurnDown, colors: Mapping[str, str]) -> Node:
 
 def _check(shown: BurnDown) -> Node:
     sign = "✓" if shown.adds_up else "✕"
-    left_out = f" {amount(shown.left_out)} entries are not drawn." if shown.left_out else ""
+    left_out = (
+        f" {count(shown.left_out, 'entry is', 'entries are')} not drawn." if shown.left_out else ""
+    )
     return tag(
         "div.small.quiet.number",
         tag("span.glyph", sign, outcome="ok" if shown.adds_up else "error"),

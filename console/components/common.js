@@ -25,6 +25,19 @@ function memory(element) {
   return element.__memory;
 }
 
+// What a component says can be overtaken by a run of the page and get lost: it is said again, each
+// time as something new (`tries`), for the server hears of changes only.
+const SAY_AGAIN_MS = 1500, SAID_AT_MOST = 20;
+
+function sayUntilHeard(kept, say, isHeard, left = SAID_AT_MOST) {
+  clearTimeout(kept.sayingAgain);
+  kept.tries = (kept.tries ?? 0) + 1;
+  say(kept.tries);
+  kept.sayingAgain = setTimeout(() => {
+    if (left > 1 && !isHeard()) sayUntilHeard(kept, say, isHeard, left - 1);
+  }, SAY_AGAIN_MS);
+}
+
 // One set of listeners per component, replaced on every call.
 function listeners(kept) {
   kept.listening?.abort();

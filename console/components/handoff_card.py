@@ -3,14 +3,10 @@
 from collections.abc import Callable, Iterable, Sequence
 
 from handoff_console.console.components.panel import Node, button, panel, pressed, status, tag
-from handoff_console.console.viewmodels.handoff_card import (
-    GateView,
-    HandoffCard,
-    Line,
-    RequestView,
-    ResultView,
-)
+from handoff_console.console.viewmodels.handoff_card import GateView, HandoffCard, ResultView
+from handoff_console.console.viewmodels.request import Line, RequestView
 from handoff_console.console.viewmodels.seen import ContextView, MessageView, PacketView
+from handoff_console.console.viewmodels.text import count
 
 TITLE, BODY = "card_title", "card_body"
 PROBLEMS_SHOWN = 1
@@ -94,6 +90,10 @@ def picked_seq() -> int | None:
 
 def _request(request: RequestView) -> Iterable[Node]:
     yield tag("p.text", tag("b", request.route))
+    if request.refusal:
+        yield tag("p.text.problem", request.refusal, outcome="error")
+    if request.choices:
+        yield tag("p.text", f"Allowed instead: {', '.join(request.choices)}")
     yield tag("p.text.lines", request.task)
     if request.reason and request.reason != request.task:
         yield tag("p.quiet.text", f"Why: {request.reason}")
@@ -101,8 +101,8 @@ def _request(request: RequestView) -> Iterable[Node]:
         yield tag("h3", "Inputs")
         yield tag("pre", request.inputs)
     yield _lines(request.lines)
-    if not request.is_whole:
-        yield tag("p.quiet.small", "The request itself is not in this record.")
+    if request.origin:
+        yield tag("p.quiet.small.text", request.origin)
 
 
 def _gate(gate: GateView) -> Iterable[Node]:
@@ -178,7 +178,8 @@ def _messages(context: ContextView) -> Iterable[Node]:
     half = (len(context.messages) + 1) // 2
     for place, message in enumerate(context.messages):
         if context.left_out and place == half:
-            yield tag("p.quiet", f"… {context.left_out:,} messages in between are not shown")
+            left_out = count(context.left_out, "message in between is", "messages in between are")
+            yield tag("p.quiet", f"… {left_out} not shown")
         yield _message(message)
     if context.reply:
         yield tag("h3", "It replied")

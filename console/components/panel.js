@@ -1,7 +1,7 @@
 // Draws a nested list of elements that Python made. Strings become text nodes, never markup.
 
 const TAGS = new Set(['div', 'span', 'p', 'b', 'ul', 'ol', 'li', 'dl', 'dt', 'dd', 'pre', 'h2', 'h3',
-  'h4', 'button', 'details', 'summary', 'table', 'thead', 'tbody', 'tr', 'th', 'td', 'hr', 'section']);
+  'h4', 'button', 'details', 'summary', 'table', 'thead', 'tbody', 'tr', 'th', 'td', 'hr', 'section', 'ins', 'del']);
 const ATTRIBUTES = /^(class|title|role|dir|tabindex|scope|open|aria-[a-z]+|data-[a-z-]+)$/;
 
 export default function (component) {
@@ -36,6 +36,7 @@ function build(node, palette, dark) {
   for (const [name, value] of Object.entries(attributes)) {
     if (name === 'outcome') element.style.setProperty('--c', colorOf(value, palette, dark));
     else if (name === 'style-share') element.style.width = `${Number(value) * 100}%`;
+    else if (name === 'style-from') element.style.left = `${Number(value) * 100}%`;
     else if (name === 'style-color') element.style.background = /^#[0-9A-F]{6}$/i.test(value) ? value : '';
     else if (ATTRIBUTES.test(name)) element.setAttribute(name, value);
   }

@@ -3,9 +3,12 @@
 from collections.abc import Callable
 
 from handoff_console.console.components.panel import Node, button, panel, pressed, status, tag
+from handoff_console.console.viewmodels.about import AboutSession
 from handoff_console.console.viewmodels.header import SessionHeader
 
 KEY = "header"
+LABELS_SHOWN = 4
+"""While it is folded; all of them stand inside."""
 
 _LOOKS = {"error": "error", "warning": "needs_input"}
 """Severity → the outcome whose colour the verdict has; a healthy session has its own."""
@@ -22,7 +25,8 @@ def show_header(
         answer: What the user was told, on one line; empty leaves it out.
     """
     told = [_told(answer)] if answer else []
-    panel(KEY, [_asked(header), *told, _verdict(header)], on_action=on_evidence)
+    nodes = [_asked(header), *told, _verdict(header), _about(header.about)]
+    panel(KEY, nodes, on_action=on_evidence)
 
 
 def picked_evidence() -> int | None:
@@ -32,10 +36,12 @@ def picked_evidence() -> int | None:
 
 
 def _asked(header: SessionHeader) -> Node:
+    limit = [tag("span.chip", header.limit, title="Which limit")] if header.limit else []
     facts = [header.flow, header.prompt_version, header.counts, header.duration]
     return tag(
         "div.row.one-row",
         tag("span.big", status(header.outcome)),
+        *limit,
         tag("span.big.one-line.grow.text", header.request, title=header.request_in_full[:2_000]),
         tag("span.quiet.number.one-line.text", " · ".join(filter(None, facts))),
         tag(
@@ -56,7 +62,12 @@ def _told(answer: str) -> Node:
 
 def _verdict(header: SessionHeader) -> Node:
     chips = [
-        button(f"→ {chip.text}", str(chip.seq), title=f"Go to event {chip.seq}", link=True)
+        button(
+            f"→ event {chip.seq}: {chip.text}",
+            str(chip.seq),
+            title=f"Go to event {chip.seq}",
+            link=True,
+        )
         for chip in header.chips
     ]
     others = (
@@ -65,11 +76,35 @@ def _verdict(header: SessionHeader) -> Node:
         else []
     )
     advice = [tag("div.small.quiet.text", f"What to do: {header.advice}")] if header.advice else []
+    after = [tag("div.small.text", header.next_step)] if header.next_step else []
     return tag(
         "div.verdict",
         tag("b.text", header.verdict),
         *([tag("div.row.small", *chips, *others)] if chips or others else []),
         *advice,
+        *after,
         outcome=_LOOKS.get(header.severity, header.outcome),
         role="status",
+    )
+
+
+def _about(about: AboutSession) -> Node:
+    labels = [tag("span.chip.text", f"{line.name}: {line.value}") for line in about.labels]
+    groups = []
+    for group in about.facts:
+        lines = [
+            (tag("dt.text", line.name), tag("dd.text", line.value))
+            for line in (*group.lines, *(about.labels if group is about.facts[0] else ()))
+        ]
+        groups.append(
+            tag(
+                "section",
+                tag("h3", group.title),
+                tag("dl", *(part for pair in lines for part in pair)),
+            )
+        )
+    return tag(
+        "details.about",
+        tag("summary.small", tag("span.quiet", "About this session "), *labels[:LABELS_SHOWN]),
+        tag("div.columns", *groups),
     )

@@ -36,7 +36,11 @@ _mount = st.components.v2.component(
 
 
 def session_list(
-    rows: Sequence[InboxRow], link: Callable[[InboxRow], str], on_open: Callable[[], None]
+    rows: Sequence[InboxRow],
+    link: Callable[[InboxRow], str],
+    on_open: Callable[[], None],
+    on_unfold: Callable[[], None],
+    next_scripts: Sequence[str] = (),
 ) -> None:
     """Draw the rows; `on_open` runs when one was chosen (`opened_session`).
 
@@ -44,11 +48,20 @@ def session_list(
         rows: In the order to show them.
         link: Gives where a click leads that opens a new tab, relative to this page.
         on_open: Called without arguments.
+        on_unfold: Called when the re-runs of a row are to be shown or hidden (`unfolded_session`).
+        next_scripts: What the page that a row opens will ask for; loaded when the list is drawn.
     """
     _mount(
         key=KEY,
-        data=wire({"rows": [_fields(row, link(row)) for row in rows], "palette": theme.palette()}),
+        data=wire(
+            {
+                "rows": [_fields(row, link(row)) for row in rows],
+                "palette": theme.palette(),
+                "next": list(next_scripts),
+            }
+        ),
         on_opened_change=on_open,
+        on_unfolded_change=on_unfold,
     )
 
 
@@ -56,6 +69,12 @@ def opened_session() -> str | None:
     """Return the session that was just chosen; only inside `on_open`."""
     opened = (st.session_state.get(KEY) or {}).get("opened")
     return opened if isinstance(opened, str) else None
+
+
+def unfolded_session() -> str | None:
+    """Return the session whose re-runs were just asked for; only inside `on_unfold`."""
+    unfolded = (st.session_state.get(KEY) or {}).get("unfolded")
+    return unfolded if isinstance(unfolded, str) else None
 
 
 def _fields(row: InboxRow, link: str) -> dict[str, object]:
@@ -72,4 +91,7 @@ def _fields(row: InboxRow, link: str) -> dict[str, object]:
         "age": row.age,
         "at": row.at,
         "fault": row.fault,
+        "reruns": row.reruns,
+        "unfolded": row.is_unfolded,
+        "is_rerun": row.is_rerun,
     }

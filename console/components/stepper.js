@@ -2,6 +2,8 @@
 
 const REST_MS = 120;
 const EDGE_ROWS = 150;
+const SMALL_PX = 800;
+const NAMED_AT_ONCE = 120, NAMED_MS = 10000;
 const SEQ = 0, TIME = 1, KIND = 2, AGENT = 3, WHAT = 4, DELTA = 5, HANDOFF = 6, FREE = 7, OPEN = 8,
   SPENT = 9, PROBLEM = 10;
 
@@ -15,27 +17,32 @@ export default function (component) {
   for (const id of ['where', 'what', 'pool', 'log', 'rows', 'sum']) {
     parts[id] = root.querySelector(`#${id}`);
   }
-  root.style.setProperty('--lines', data.lines);
+  const lines = window.innerHeight < SMALL_PX ? data.lines - 2 : data.lines;
+  root.style.setProperty('--lines', lines);
   root.style.setProperty('--problem', data.problem_colors[isDark(root) ? 1 : 0]);
-  const jumped = kept.scope !== data.scope || kept.nonce !== data.nonce;
+  const other = kept.scope !== data.scope;
+  const jumped = other || kept.nonce !== data.nonce;
   Object.assign(kept, {
     scope: data.scope, nonce: data.nonce, rows: data.rows, total: data.total, first: data.first,
-    problems: data.problems, handoffs: data.handoffs, pool: data.pool, lines: data.lines,
-    asking: false, setStateValue,
+    problems: data.problems, handoffs: data.handoffs, pool: data.pool, lines,
+    missing: data.missing, asking: false, setStateValue,
   });
+  backLeavesThePage();
   if (jumped) {
     kept.from = undefined;
     clearTimeout(kept.timer);
     kept.timer = null;
+    kept.wanted = null;
     kept.seq = data.seq;
     kept.handoff = data.handoff;
-  }
-  if (kept.wanted) {
-    const { seq } = kept.wanted;
-    kept.wanted = null;
-    if (rowAt(kept, seq)) go(kept, parts, seq);
+    kept.moved = !other;
+    if (kept.moved) nameInAddress(kept);
   }
   paint(kept, parts);
+  // Keys went on while events were on their way: what is wanted now may lie beyond these.
+  if (kept.wanted && (rowAt(kept, kept.wanted) || kept.asked !== kept.wanted)) {
+    go(kept, parts, kept.wanted);
+  }
 
   const act = (name) => move(kept, parts, name);
   for (const button of root.querySelectorAll('button[data-move]')) {
@@ -60,6 +67,7 @@ export default function (component) {
     if (at.from === 'chart') go(kept, parts, at.seq);
     else {
       kept.handoff = at.handoff;
+      nameInAddress(kept);
       paint(kept, parts);
     }
   });
@@ -92,18 +100,20 @@ function here(kept) {
   return kept.seq ?? kept.total;
 }
 
+// A key goes on from the event that is wanted, be it still on its way: no key is lost.
 function move(kept, parts, name) {
-  const at = here(kept);
+  const from = kept.wanted ?? kept.seq;
+  const at = from ?? kept.total;
   const found = {
-    next: kept.seq === null || kept.seq === undefined ? null : at + 1,
+    next: from === null || from === undefined ? null : at + 1,
     previous: at - 1,
     'page-down': at + kept.lines,
     'page-up': at - kept.lines,
     first: 1,
     last: kept.total,
-    'next-problem': after(kept.problems, kept.seq ?? 0),
+    'next-problem': after(kept.problems, from ?? 0),
     'previous-problem': before(kept.problems, at),
-    'next-handoff': after(kept.handoffs, kept.seq ?? 0),
+    'next-handoff': after(kept.handoffs, from ?? 0),
     'previous-handoff': before(kept.handoffs, at),
   };
   if (name === 'end') leave(kept, parts);
@@ -115,14 +125,16 @@ const after = (seqs, at) => seqs.find((seq) => seq > at);
 const before = (seqs, at) => seqs.findLast((seq) => seq < at);
 
 function go(kept, parts, seq) {
-  if (!kept.total || seq === kept.seq) return;
+  if (!kept.total || (seq === kept.seq && !kept.wanted)) return;
   const row = rowAt(kept, seq);
   if (!row) {
-    kept.wanted = { seq };
+    kept.wanted = seq;
     ask(kept, seq);
     return;
   }
+  kept.wanted = null;
   kept.seq = seq;
+  kept.moved = true;
   if (row[HANDOFF]) kept.handoff = row[HANDOFF];
   paint(kept, parts);
   tell(kept);
@@ -132,14 +144,17 @@ function go(kept, parts, seq) {
 }
 
 function leave(kept, parts) {
+  kept.wanted = null;
   if (kept.seq === null) return;
   kept.seq = null;
+  kept.moved = true;
   paint(kept, parts);
   tell(kept);
 }
 
-// The page hears at once, the server when the keys rest.
+// The page and its address hear at once, the server when the keys rest.
 function tell(kept) {
+  nameInAddress(kept);
   announce({ scope: kept.scope, seq: kept.seq, handoff: kept.handoff, from: 'stepper' });
   clearTimeout(kept.timer);
   kept.timer = setTimeout(() => {
@@ -152,7 +167,11 @@ function tell(kept) {
 function ask(kept, seq) {
   if (kept.asking) return;
   kept.asking = true;
-  kept.setStateValue('window', { seq, scope: kept.scope });
+  sayUntilHeard(kept, (tries) => {
+    kept.asked = kept.wanted ?? seq;
+    const { scope, nonce } = kept;
+    kept.setStateValue('window', { seq: kept.asked, scope, nonce, tries });
+  }, () => !kept.asking && !kept.wanted);
 }
 
 function paint(kept, parts) {
@@ -161,7 +180,8 @@ function paint(kept, parts) {
   parts.where.textContent = !kept.total ? 'No event yet'
     : atEnd ? `The end · ${count(kept.total)} events`
       : `Event ${count(kept.seq)} of ${count(kept.total)}`;
-  parts.what.textContent = row && !atEnd ? `${row[TIME]} s · ${row[KIND]}` : '';
+  parts.what.textContent = kept.missing && !kept.moved ? kept.missing
+    : row && !atEnd ? `${row[TIME]} s · ${row[KIND]}` : '';
   paintPool(kept, parts, row);
   paintRows(kept, parts);
 }
@@ -179,15 +199,8 @@ function paintPool(kept, parts, row) {
   parts.sum.className = kept.pool && total !== kept.pool ? 'wrong' : '';
 }
 
-// What the list keeps in sight: the event the reader stands at; at the end, the last of the handoff.
-function focus(kept) {
-  if (kept.seq) return kept.seq;
-  const last = kept.handoff && kept.rows.findLast((row) => row[HANDOFF] === kept.handoff);
-  return last ? last[SEQ] : kept.total;
-}
-
 function paintRows(kept, parts) {
-  const at = focus(kept);
+  const at = here(kept);
   const highest = Math.max(kept.first, kept.total - kept.lines + 1);
   // The list stays where it is until the reader leaves it.
   if (kept.from === undefined || at < kept.from || at >= kept.from + kept.lines) {
@@ -202,7 +215,7 @@ function paintRows(kept, parts) {
     if (!row) continue;
     const current = seq === kept.seq;
     const later = Boolean(kept.seq) && seq > kept.seq;
-    const other = Boolean(kept.handoff) && row[HANDOFF] !== kept.handoff;
+    const other = Boolean(kept.seq && kept.handoff) && row[HANDOFF] !== kept.handoff;
     const signature = [kept.scope, kept.total, current, later, other, row[WHAT]].join();
     wanted.push([seq, signature, () => line(kept, row, { current, later, other })]);
   }
@@ -228,4 +241,52 @@ function line(kept, row, { current, later, other }) {
   element.setAttribute('aria-label', [`Event ${row[SEQ]}`, row[AGENT], element.title, row[DELTA],
     row[PROBLEM] ? 'problem' : ''].filter(Boolean).join(', '));
   return element;
+}
+
+// The place stands in the address as soon as it is shown, in the entry of the history that is there.
+// Browsers stop listening (Chromium after 200 in ten seconds): while a key is held down, the address
+// waits until it rests.
+function nameInAddress(kept) {
+  window.handoffPlace = { session: kept.scope, seq: kept.seq, handoff: kept.handoff };
+  const now = performance.now();
+  kept.named = (kept.named ?? []).filter((at) => now - at < NAMED_MS);
+  clearTimeout(kept.naming);
+  if (kept.named.length < NAMED_AT_ONCE) {
+    kept.named.push(now);
+    writeAddress();
+  } else kept.naming = setTimeout(writeAddress, REST_MS);
+}
+
+function writeAddress() {
+  const url = placed(new URL(document.location.href));
+  if (url.href === document.location.href) return;
+  try {
+    window.history.replaceState(window.history.state, '', url);
+  } catch {
+    // Safari refuses with an error; the next step writes it.
+  }
+}
+
+function placed(url) {
+  const place = window.handoffPlace;
+  if (!place || url.searchParams.get('session') !== place.session) return url;
+  if (place.seq) url.searchParams.set('seq', place.seq);
+  else url.searchParams.delete('seq');
+  if (place.handoff) url.searchParams.set('handoff', place.handoff);
+  return url;
+}
+
+// Streamlit makes an entry in the browser's history for every change of the address, and hears of
+// a step later than the page: within one session its entries become the one that is there.
+function backLeavesThePage() {
+  if (window.handoffPush) return;
+  const push = window.handoffPush = window.history.pushState.bind(window.history);
+  const session = (url) => url.searchParams.get('session');
+  window.history.pushState = (state, title, address) => {
+    const here = new URL(document.location.href);
+    const next = new URL(address ?? here.href, here);
+    if (next.pathname === here.pathname && session(next) && session(next) === session(here)) {
+      window.history.replaceState(state, title, placed(next));
+    } else push(state, title, address);
+  };
 }

@@ -34,6 +34,8 @@ _HTML = """
 </div>
 """
 
+_MISSING = "There is no event {:,} (yet): this is the last one."
+
 _mount = st.components.v2.component(
     "event_stepper",
     html=_HTML,
@@ -61,7 +63,7 @@ def event_stepper(
         nonce: Changes when the server moved the cursor; otherwise the page knows better.
         seq: The event the reader stands at; None for the end.
         handoff: The handoff that is selected; its events stand out.
-        lines: How many events are in sight.
+        lines: How many events are in sight; two fewer in a low window.
         on_step: Called when the reader rests at an event (`stepped_to`).
         on_window: Called when other events are wanted (`wanted_seq`).
     """
@@ -79,6 +81,7 @@ def event_stepper(
                 "scope": scope,
                 "nonce": nonce,
                 "seq": seq,
+                "missing": _MISSING.format(window.missing) if window.missing else "",
                 "handoff": handoff,
                 "lines": lines,
                 "problem_colors": theme.palette()["error"][1:3],
@@ -97,10 +100,14 @@ def stepped_to(scope: str) -> tuple[int | None, str | None] | None:
     return cursor.get("seq"), cursor.get("handoff")
 
 
-def wanted_seq(scope: str) -> int | None:
-    """Return the event around which the page wants a window; None when it asked for none."""
+def wanted_seq(scope: str, nonce: int) -> int | None:
+    """Return the event around which the page wants a window; None when it asked for none.
+
+    What it asked for before the server moved the reader somewhere else (`nonce`) is past.
+    """
     wanted = (st.session_state.get(KEY) or {}).get("window") or {}
-    return wanted.get("seq") if wanted.get("scope") == scope else None
+    is_current = wanted.get("scope") == scope and wanted.get("nonce") == nonce
+    return wanted.get("seq") if is_current else None
 
 
 def _fields(row: StepRow) -> list[object]:

@@ -18,6 +18,7 @@ export default function (component) {
   };
   root.style.setProperty('--height', data.height);
   kept.palette = data.palette;
+  kept.last = data.last;
   kept.dark = isDark(root);
   kept.top ??= 0;
   if (kept.revision !== data.revision) {
@@ -114,13 +115,13 @@ function adopt(kept, data, other) {
   const folded = new Set(other ? [] : [...kept.closed].map((index) => kept.rows[index].id));
   const path = [];
   kept.rows = data.rows.map((fields, index) => {
-    const [id, depth, agent, task, outcome, tokens, start, end, asked, opened, closed, note, mark,
-      charges, tooltip] = fields;
+    const [id, depth, agent, task, outcome, tokens, start, end, asked, opened, closed, waits, note,
+      endNote, mark, charges, tooltip, endTooltip] = fields;
     path.length = depth;
     const parent = depth ? path[depth - 1] : -1;
     path[depth] = index;
-    return { id, depth, agent, task, outcome, tokens, start, end, asked, opened, closed, note, mark,
-      charges, tooltip, parent, below: 0, place: 0, siblings: 0 };
+    return { id, depth, agent, task, outcome, tokens, start, end, asked, opened, closed, waits, note,
+      endNote, mark, charges, tooltip, endTooltip, parent, below: 0, place: 0, siblings: 0 };
   });
   kept.byId = new Map(kept.rows.map((row, index) => [row.id, index]));
   const children = new Map();
@@ -187,12 +188,17 @@ function show(kept, parts, id) {
   parts.scroll.scrollTop = kept.top;
 }
 
+// Whether the reader sees a handoff as it came out: it is over, or the record is.
+function isOver(row, seq, last) {
+  return seq === null || seq === undefined || seq >= (row.closed || last);
+}
+
 // What a handoff was at an event; null: it had not been asked for.
-function outcomeAt(row, seq) {
-  if (seq === null || seq === undefined) return row.outcome;
+function outcomeAt(row, seq, last) {
+  if (isOver(row, seq, last)) return row.outcome;
   if (seq < row.asked) return null;
-  if (row.closed && seq >= row.closed) return row.outcome;
-  return 'running';
+  if (row.waits.some(([from, to]) => seq >= from && (!to || seq < to))) return 'waiting';
+  return row.opened && seq >= row.opened ? 'running' : 'asked for';
 }
 
 function tokensAt(row, seq) {
@@ -210,9 +216,10 @@ function draw(kept, parts) {
   const inSight = Math.ceil((kept.height ?? 0) / ROW_PX) + 2 * SPARE_ROWS;
   patch(parts.rows, kept.shown.slice(first, first + inSight).map((index) => {
     const row = kept.rows[index];
-    const outcome = outcomeAt(row, kept.seq);
+    const outcome = outcomeAt(row, kept.seq, kept.last);
     const tokens = tokensAt(row, kept.seq);
-    const signature = [kept.revision, kept.dark, outcome, tokens, row.id === kept.selected,
+    const over = isOver(row, kept.seq, kept.last);
+    const signature = [kept.revision, kept.dark, outcome, over, tokens, row.id === kept.selected,
       kept.closed.has(index)].join();
     return [index, signature, () => rowOf(kept, index, outcome, tokens)];
   }));
@@ -226,6 +233,7 @@ function draw(kept, parts) {
 function rowOf(kept, index, outcome, tokens) {
   const row = kept.rows[index];
   const [glyph, light, dark, meaning] = kept.palette[outcome] ?? kept.palette.unknown;
+  const over = isOver(row, kept.seq, kept.last);
   const element = make('div', `row ${row.mark}${outcome === null ? ' later' : ''}`);
   const word = outcome ?? 'not yet';
   element.id = `row-${index}`;
@@ -236,10 +244,10 @@ function rowOf(kept, index, outcome, tokens) {
   element.setAttribute('aria-setsize', row.siblings);
   element.setAttribute('aria-selected', String(row.id === kept.selected));
   if (row.below) element.setAttribute('aria-expanded', String(!kept.closed.has(index)));
-  element.setAttribute('aria-label', [row.agent, word, row.note, `${count(tokens)} tokens`, row.task]
-    .filter(Boolean).join(', '));
+  element.setAttribute('aria-label', [row.agent, word, row.note, over ? row.endNote : '',
+    `${count(tokens)} tokens`, row.task].filter(Boolean).join(', '));
   element.style.setProperty('--c', kept.dark ? dark : light);
-  element.append(nameOf(kept, row, index));
+  element.append(nameOf(kept, row, index, over));
   const status = make('span', 'status');
   status.title = outcome === null ? 'Not asked for yet at this event.' : meaning;
   status.append(make('span', 'glyph', outcome === null ? '' : glyph), make('span', '', word));
@@ -253,15 +261,16 @@ function rowOf(kept, index, outcome, tokens) {
   return element;
 }
 
-function nameOf(kept, row, index) {
+function nameOf(kept, row, index, over) {
   const name = make('span', 'name');
   name.style.paddingInlineStart = `${Math.min(row.depth, 12) * 16}px`;
   const twist = make('span', 'twist', row.below ? (kept.closed.has(index) ? '▶\uFE0E' : '▼\uFE0E') : '');
   name.append(twist, make('b', 'text', row.agent));
-  if (row.note) name.append(make('span', 'note text', row.note));
+  const note = [row.note, over ? row.endNote : ''].filter(Boolean).join(' · ');
+  if (note) name.append(make('span', 'note text', note));
   if (row.below && kept.closed.has(index)) name.append(make('span', 'below', `+${count(row.below)}`));
   name.append(make('i', 'text', row.task));
-  name.title = [row.task, row.tooltip].filter(Boolean).join('\n');
+  name.title = [row.task, row.tooltip, over ? row.endTooltip : ''].filter(Boolean).join('\n');
   return name;
 }
 

@@ -45,11 +45,13 @@ class Outline:
     text: str
     """As JSON."""
     rows: int
+    last_seq: int
+    """The session's last event: who is not over by then stays what it is."""
 
 
-def outline(rows: Sequence[TreeRow]) -> Outline:
+def outline(rows: Sequence[TreeRow], last_seq: int) -> Outline:
     """Return rows (pre-order; there may be none) ready to be sent."""
-    return Outline(json.dumps([_fields(row) for row in rows]), len(rows))
+    return Outline(json.dumps([_fields(row) for row in rows]), len(rows), last_seq)
 
 
 def handoff_tree(
@@ -81,6 +83,7 @@ def handoff_tree(
                 "revision": revision,
                 "selected": selected,
                 "seq": seq,
+                "last": shown.last_seq,
                 "height": height,
                 "palette": theme.palette(),
                 "open_depth": 99 if shown.rows <= SMALL_TREE_ROWS else OPEN_LEVELS_WHEN_LARGE - 1,
@@ -110,8 +113,11 @@ def _fields(row: TreeRow) -> list[object]:
         row.asked_seq,
         row.opened_seq,
         row.closed_seq,
+        row.waits,
         row.note,
+        row.end_note,
         row.mark,
         row.charges,
         row.tooltip,
+        row.end_tooltip,
     ]

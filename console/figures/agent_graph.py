@@ -6,7 +6,7 @@ import graphviz
 
 from handoff_console.console import theme
 from handoff_console.console.viewmodels.agent_graph import AgentEdge, AgentGraph, AgentNode
-from handoff_console.console.viewmodels.text import amount
+from handoff_console.console.viewmodels.text import count
 
 ROOMY_AGENTS = 6
 """With more of them each gets one line, so that ten fit on the page without being shrunk."""
@@ -46,7 +46,7 @@ def _add_node(
     look = theme.look(node.worst) if node.worst else None
     lines = [f"{look.glyph} {node.name}" if look else node.name]
     if node.handoffs:
-        lines.append(f"{amount(node.tokens)} tokens")
+        lines.append(f"{count(node.tokens, 'token')}")
     graph.node(
         node.key,
         label=_text((" · " if compact else "\n").join(lines)),

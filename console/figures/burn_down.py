@@ -14,7 +14,7 @@ _CLEAR = "rgba(0,0,0,0)"
 _MARKS = {
     "reserve": ("reserve", "triangle-down", None),
     "refund": ("refund", "triangle-up", "ok"),
-    "refused": ("refused: pool empty", "x", "error"),
+    "refused": ("refused: too few tokens", "x", "error"),
     "overdraft": ("overdraft", "diamond", "error"),
 }
 
@@ -22,7 +22,7 @@ _MARKS = {
 def burn_down_figure(
     shown: BurnDown, *, last_seq: int, colors: Mapping[str, str], dark: bool
 ) -> dict[str, Any]:
-    """Return the figure as the plain dict that Streamlit takes without validating it again.
+    """Return the figure as a plain dict.
 
     The x axis counts events, so that a step in the stepper is a step in the chart however fast the
     session ran. Without a point it is an empty frame.

@@ -4,7 +4,10 @@ import streamlit as st
 
 from handoff_console.console import queries, state
 from handoff_console.console.components.panel import panel, tag
-from handoff_console.console.screens import session_parts
+from handoff_console.console.screens import rerun_entry, session_parts
+from handoff_console.console.screens.asking_part import asking_part
+from handoff_console.console.screens.resume_part import resume_part
+from handoff_console.runtime.contract import State
 
 asked = state.selected_session()
 version = queries.version(asked) if asked else None
@@ -15,7 +18,12 @@ if version is None:
     st.stop()
 
 record = queries.record(version)
+rerun_entry.banner(record)
 session_parts.header(record)
+if record.header.outcome == State.WAITING:
+    asking_part(version.session_id)
+elif record.header.outcome == State.INTERRUPTED:
+    resume_part(record)
 left, right = st.columns([11, 9], gap="medium")
 with left:
     session_parts.outline(record)

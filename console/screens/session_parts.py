@@ -12,6 +12,9 @@ from handoff_console.console.components.stepper import event_stepper, stepped_to
 from handoff_console.console.components.tree import handoff_tree, selected_in_tree
 from handoff_console.console.figures.agent_graph import ROOMY_AGENTS, agent_graph_dot
 from handoff_console.console.queries import Record
+from handoff_console.console.screens import rerun_entry
+from handoff_console.console.screens.label_part import label_part
+from handoff_console.console.screens.what_if_part import what_if_part
 from handoff_console.console.viewmodels.text import one_line
 
 OUTSIDE_PX = 425
@@ -20,6 +23,8 @@ TREE_OUTSIDE_PX = 515
 CARD_TITLE_PX = 100
 GRAPH_PX = 350
 LINES = 8
+VERDICT_CHARACTERS = 95
+"""A longer one takes two lines in a small window."""
 POOL = "pool"
 """The key of the burn-down's container."""
 FOLLOW_SECONDS = 1.0
@@ -39,14 +44,16 @@ def header(record: Record) -> None:
 
 def outline(record: Record) -> None:
     """Draw the tree, or the graph of agents, whichever the reader wants."""
-    view = st.segmented_control(
-        "View",
-        state.VIEWS,
-        default=state.selected_view(),
-        required=True,
-        label_visibility="collapsed",
-        key="view",
-    )
+    with st.container(horizontal=True, horizontal_alignment="distribute"):
+        view = st.segmented_control(
+            "View",
+            state.VIEWS,
+            default=state.selected_view(),
+            required=True,
+            label_visibility="collapsed",
+            key="view",
+        )
+        label_part(record)
     state.select_view(view)
     if view == "Agents":
         _agents(record)
@@ -55,9 +62,11 @@ def outline(record: Record) -> None:
 
 
 def pool(record: Record) -> None:
-    """Draw the burn-down, and how it adds up."""
+    """Draw the burn-down, how it adds up, and what another pool would have done."""
     figure = queries.burn_down_of(record.version, dark=state.is_dark())
     show_burn_down(record.burn_down, figure, record.agent_colors, POOL)
+    what_if_part(record)
+    rerun_entry.way_to_compare(record)
 
 
 def cursor(record: Record) -> None:
@@ -66,7 +75,7 @@ def cursor(record: Record) -> None:
         POOL,
         scope=record.version.session_id,
         nonce=state.cursor_nonce(),
-        seq=state.selected_seq(),
+        seq=_seq(record),
         last=record.version.seq,
     )
 
@@ -74,7 +83,7 @@ def cursor(record: Record) -> None:
 @st.fragment(key="details")
 def details(record: Record) -> None:
     """Draw the card of the selected handoff as it was at the reader's event."""
-    handoff, seq = _selected(record), state.selected_seq()
+    handoff, seq = _selected(record), _seq(record)
     card = queries.card(record.version, handoff, seq) if handoff else None
     height = _height(record, OUTSIDE_PX + CARD_TITLE_PX, 150)
     if card is None:
@@ -82,14 +91,18 @@ def details(record: Record) -> None:
         handoff_card.show_missing(handoff, seq, node.first_seq if node else None, height)
         return
     handoff_card.show_title(card, record.header.verdict)
-    tab = st.segmented_control(
-        "Card",
-        state.TABS,
-        default=state.selected_tab(),
-        required=True,
-        label_visibility="collapsed",
-        key="tab",
-    )
+    if taken_px := rerun_entry.attempts(record, card):
+        height = _height(record, OUTSIDE_PX + CARD_TITLE_PX + taken_px, 150)
+    with st.container(horizontal=True, vertical_alignment="center"):
+        tab = st.segmented_control(
+            "Card",
+            state.TABS,
+            default=state.selected_tab(),
+            required=True,
+            label_visibility="collapsed",
+            key="tab",
+        )
+        rerun_entry.way_to_form(record, card)
     state.select_tab(tab)
     if tab == "Context":
         seen = queries.context(record.version, card.handoff_id, seq)
@@ -101,12 +114,13 @@ def details(record: Record) -> None:
 @st.fragment(key="steps")
 def steps(record: Record) -> None:
     """Draw the stepper with the events around the reader."""
-    session_id = record.version.session_id
+    session_id, nonce, seq = record.version.session_id, state.cursor_nonce(), _seq(record)
+    around = wanted_seq(session_id, nonce) or state.missing_seq(record.version.seq) or seq
     event_stepper(
-        queries.steps_around(record, wanted_seq(session_id) or state.selected_seq()),
+        queries.steps_around(record, around),
         scope=session_id,
-        nonce=state.cursor_nonce(),
-        seq=state.selected_seq(),
+        nonce=nonce,
+        seq=seq,
         handoff=_selected(record),
         lines=LINES,
         on_step=lambda: _on_step(session_id),
@@ -134,14 +148,14 @@ def _tree(record: Record) -> None:
         scope=record.version.session_id,
         revision="/".join(map(str, record.version)),
         selected=_selected(record),
-        seq=state.selected_seq(),
+        seq=_seq(record),
         height=_height(record, TREE_OUTSIDE_PX, 190),
         on_select=on_select,
     )
 
 
 def _agents(record: Record) -> None:
-    graph = queries.agents(record.version, state.selected_seq())
+    graph = queries.agents(record.version, _seq(record))
     handoffs = {node.key: node.handoff_id for node in graph.nodes}
     picked = next((key for key, value in handoffs.items() if value == _selected(record)), None)
     dot = agent_graph_dot(graph, dark=state.is_dark(), selected=picked)
@@ -149,7 +163,7 @@ def _agents(record: Record) -> None:
     def on_pick() -> None:
         handoff = handoffs.get(picked_node() or "")
         if handoff:
-            state.jump_to(state.selected_seq(), handoff)
+            state.jump_to(_seq(record), handoff)
 
     roomy = len(graph.nodes) <= ROOMY_AGENTS
     with st.container(key="agents", height="content" if roomy else GRAPH_PX, border=False):
@@ -184,8 +198,14 @@ def _selected(record: Record) -> str | None:
     return state.selected_handoff() or record.header.problem_handoff_id
 
 
+def _seq(record: Record) -> int | None:
+    return state.selected_seq(record.version.seq)
+
+
 def _height(record: Record, outside_px: int, least_px: int) -> str:
     """Return how high a part may be: what the window has left under a header of so many lines."""
     header = record.header
-    lines = 1 + bool(header.chips or header.other_findings) + bool(header.advice)
+    evidence = bool(header.chips or header.other_findings)
+    wraps = len(header.verdict) > VERDICT_CHARACTERS
+    lines = 2 + wraps + evidence + bool(header.advice) + bool(header.next_step)
     return f"clamp({least_px}px, calc(100vh - {outside_px + 20 * lines}px), 720px)"

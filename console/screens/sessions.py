@@ -2,14 +2,19 @@
 
 import streamlit as st
 
-from handoff_console.console import queries, runs, settings, state, theme
+from handoff_console.console import inbox_queries, settings, state, theme
+from handoff_console.console.components.choice import choice
 from handoff_console.console.components.panel import button, panel, pressed, tag
-from handoff_console.console.components.session_list import opened_session, session_list
-from handoff_console.console.viewmodels.inbox import showing
+from handoff_console.console.components.session_list import (
+    opened_session,
+    session_list,
+    unfolded_session,
+)
+from handoff_console.console.page_links import scripts_of
+from handoff_console.console.viewmodels.inbox import showing, trials_left_out
 from handoff_console.console.viewmodels.text import amount
 from handoff_console.runtime.contract import WORST_FIRST
 from handoff_console.runtime.errors import HandoffConsoleError
-from handoff_console.store.analysis.plain_text import one_line
 from handoff_console.store.session_filter import SessionFilter
 
 PAGE_ROWS = 50
@@ -19,6 +24,8 @@ EMPTY = "empty"
 def run_sample() -> None:
     """Start the sample that shows what the console is for, and go to it."""
     if pressed(EMPTY) == "run":
+        from handoff_console.console import runs
+
         try:
             state.leave_for(runs.start_first())
         except HandoffConsoleError as error:
@@ -27,6 +34,9 @@ def run_sample() -> None:
 
 def show_empty() -> None:
     """Say what to do when there is no session yet."""
+    # All flows come with it: not for a list that is not empty.
+    from handoff_console.console import runs
+
     command = f'handoff run {runs.FIRST_FLOW} --db "{settings.store_path()}"'
     nodes = [
         tag("p.big", "No session yet"),
@@ -40,7 +50,7 @@ def show_empty() -> None:
     panel(EMPTY, nodes, on_action=run_sample)
 
 
-def filters(found: queries.Facets) -> SessionFilter:
+def filters(found: inbox_queries.Facets) -> SessionFilter:
     """Draw the filters; return what the reader wants to see."""
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         text = st.text_input(
@@ -51,12 +61,14 @@ def filters(found: queries.Facets) -> SessionFilter:
             live=True,
             key="search",
             bind="query-params",
-            width=340,
+            width=290,
             on_change=state.turn_page,
             args=(1,),
         )
-        flow = choice("Flow", "flow", found.flows, "every flow")
-        finding = choice("Finding", "finding", found.findings, "with or without findings")
+        flow = one_value("Flow", "flow", found.flows, "every flow")
+        finding = one_value("Finding", "finding", found.findings, "with or without findings")
+        labels = {f"{key}: {value}": (key, value) for key, value in found.labels}
+        label = one_value("Label", "label", tuple(labels), "every label") if labels else None
     outcomes = st.pills(
         "Outcome",
         [outcome for outcome in WORST_FIRST if outcome in found.outcomes],
@@ -70,45 +82,54 @@ def filters(found: queries.Facets) -> SessionFilter:
         args=(1,),
     )
     return SessionFilter(
-        outcomes=tuple(outcomes or ()), flow=flow, finding=finding, text=(text or "").strip()
+        outcomes=tuple(outcomes or ()),
+        flow=flow,
+        finding=finding,
+        label=labels.get(label or ""),
+        text=(text or "").strip(),
     )
 
 
-def choice(label: str, key: str, values: tuple[str, ...], everything: str) -> str | None:
+def one_value(label: str, key: str, values: tuple[str, ...], everything: str) -> str | None:
     """Draw a filter by one value; None is no filter."""
-    return st.selectbox(
+    return choice(
         label,
-        [None, *values],
-        format_func=lambda value: everything if value is None else one_line(value, 60),
+        values,
+        everything,
         key=key,
+        width=180,
         label_visibility="collapsed",
-        width=200,
+        bind="query-params",
         on_change=state.turn_page,
         args=(1,),
     )
 
 
-def show_list(found: queries.Facets) -> None:
+def show_list(found: inbox_queries.Facets) -> None:
     """Draw a page of the list under its filters."""
     wanted = filters(found)
     filtered = wanted != SessionFilter()
-    total = queries.count_sessions(wanted) if filtered else found.total
+    total = inbox_queries.count_sessions(wanted) if filtered else found.total
     pages = max(1, -(-total // PAGE_ROWS))
     page = min(state.page_of_list(), pages)
     first = (page - 1) * PAGE_ROWS
-    rows = queries.sessions(wanted, PAGE_ROWS, first)
-    said = showing(len(rows), first + 1, total, filtered)
+    rows = inbox_queries.sessions(wanted, PAGE_ROWS, first, state.unfolded_session())
+    shown = sum(not row.is_rerun for row in rows)
+    said = showing(shown, first + 1, total, filtered)
     if rows:
         said += " Failed ones first, then the newest."
     if not filtered:
         counts = [(word, found.outcomes[word]) for word in WORST_FIRST if word in found.outcomes]
         said += f" {', '.join(f'{amount(n)} {word}' for word, n in counts)}."
+        said += trials_left_out(found.trials)
     panel("showing", [tag("span.small.quiet.number", said)])
     if rows:
         session_list(
             rows,
             lambda row: state.link_to(row.session_id),
             lambda: state.leave_for(opened_session()),
+            lambda: state.unfold(unfolded_session()),
+            scripts_of("/session"),
         )
     if pages > 1:
         turned = st.pagination(pages, default=page, key=f"pages-{pages}-{page}")
@@ -120,8 +141,8 @@ def show_list(found: queries.Facets) -> None:
 chosen = state.leaving_for()
 if chosen:
     st.switch_page("screens/session.py", query_params=state.address_of(chosen))
-facets = queries.facets()
-if facets.total:
+facets = inbox_queries.facets()
+if facets.total or facets.trials:
     show_list(facets)
 else:
     show_empty()

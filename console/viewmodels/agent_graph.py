@@ -2,14 +2,15 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from handoff_console.console.viewmodels.text import amount, as_name, count
-from handoff_console.runtime.contract import WORST_FIRST, HandoffKind, State
+from handoff_console.runtime.contract import USER, WORST_FIRST, HandoffKind, State
 from handoff_console.runtime.events import Event, SessionStarted
 from handoff_console.store.analysis.bodies import Body, read_fields
 from handoff_console.store.analysis.nodes import HandoffNode, HandoffTree
+from handoff_console.store.analysis.tree import handoff_tree
 
 AGENTS_SHOWN = 30
 OTHER = "other"
@@ -81,13 +82,33 @@ def agent_graph(
         events: The session's; only `session_started` is read of them.
         body: Gives the flow that was recorded; without it there are only the agents that acted.
     """
-    flow = _flow(events, body)
+    return _graph(tree, _flow(events, body))
+
+
+def flow_graph(flow: Mapping[str, Any]) -> AgentGraph:
+    """Return the graph of a flow that nobody has run: who may hand off to whom.
+
+    Args:
+        flow: As sessions record it (`Flow.snapshot`).
+    """
+    graph = _graph(handoff_tree(()), flow)
+    names = {node.key: node.name for node in graph.nodes}
+    ways = [
+        f"{names[edge.source]} {'calls' if edge.via == 'call' else 'hands off to'} "
+        f"{names[edge.target]}"
+        for edge in graph.edges
+    ]
+    nodes = tuple(replace(node, tooltip=node.name, handoff_id=None) for node in graph.nodes)
+    return replace(graph, nodes=nodes, summary="; ".join(ways) or "No handoffs are allowed")
+
+
+def _graph(tree: HandoffTree, flow: Mapping[str, Any]) -> AgentGraph:
     agents = _agents_of(flow)
     traffic: dict[tuple[str, str], _Traffic] = defaultdict(_Traffic)
     for source, target, via in _edges_of(flow):
         traffic[source, target].vias.add(via)
     for node in tree.nodes:
-        if node.source != "user":
+        if node.source != USER:
             _count(traffic[node.source, node.agent], node)
     acted = _by_agent(tree.nodes)
     mentioned = [*agents, *acted, *(name for edge in traffic for name in edge)]
@@ -172,7 +193,7 @@ def _node(name: str, key: str, handoffs: Sequence[HandoffNode], start: str) -> A
     worst = _worst(handoffs)
     made = [node for node in handoffs if node.outcome is not State.REFUSED]
     tokens = sum(node.tokens_used for node in made)
-    did = f"{count(len(made), 'handoff')}, {amount(tokens)} tokens" if made else "did not act"
+    did = f"{count(len(made), 'handoff')}, {count(tokens, 'token')}" if made else "did not act"
     return AgentNode(
         key=key,
         name=as_name(name),

@@ -13,6 +13,7 @@ from handoff_console.console.viewmodels.text import (
     pretty,
     seconds,
 )
+from handoff_console.runtime.rerun_player import Mode
 from handoff_console.store.analysis.lineage import Attempt
 from handoff_console.store.analysis.repeats import Repeats, Spread, made_alike, repeats
 
@@ -47,6 +48,8 @@ class AttemptChip:
     """A `Status` or a `State`: the key of its glyph, colour and word."""
     limit: str
     """For `limit_reached`, which limit."""
+    steps: str
+    """`6 steps`."""
     tokens: str
     """`1,065 tokens`; where recorded answers were used, `249 tokens spent, 816 saved`."""
     ran: str
@@ -77,7 +80,7 @@ class RepeatsView:
     outcomes: tuple[tuple[str, int], ...]
     """How many came out how, most first."""
     share: float | None
-    """That passed, 0 to 1; so are the next two. None when none came to an end."""
+    """That passed, 0 to 1; so are the next two. None when none ended, or nobody was asked."""
     low: float
     high: float
     tokens: str
@@ -136,8 +139,9 @@ def _chip(attempt: Attempt, same: str, is_selected: bool) -> AttemptChip:
     limit = one_line(attempt.limit, 20)
     outcome = f"{attempt.outcome} ({limit})" if limit else attempt.outcome
     name = f"attempt {attempt.number}"
+    steps = count(figures.steps, "step")
     parts = (
-        name, how, outcome, ran, tokens, seconds(figures.seconds), same, diverged,
+        name, how, outcome, steps, ran, tokens, seconds(figures.seconds), same, diverged,
         "; ".join(edits), moment(attempt.started_at),
     )  # fmt: skip
     return AttemptChip(
@@ -149,6 +153,7 @@ def _chip(attempt: Attempt, same: str, is_selected: bool) -> AttemptChip:
         handoff_id=attempt.handoff_id,
         outcome=attempt.outcome,
         limit=limit,
+        steps=steps,
         tokens=tokens,
         ran=ran,
         duration=seconds(figures.seconds),
@@ -189,7 +194,11 @@ def _edit_lines(edits: Mapping[str, Any]) -> Iterable[str]:
 
 _EDIT_WORDS = {
     "allowed_tools": "allowed tools",
+    "claimed": "claimed",
+    "goal": "goal of the packet",
+    "summary": "summary of the packet",
     "armed": "writes again",
+    "denied": "a person says no to",
     "output_schema": "answer as",
     "tool_results": "pretended result of",
 }
@@ -206,12 +215,13 @@ def _sentence(attempts: Sequence[Attempt]) -> str:
 
 def _repeats(found: Repeats) -> RepeatsView:
     passed = found.passed
+    is_played = found.attempts[0].mode == Mode.VERIFY  # nobody was asked: nothing was drawn anew
     return RepeatsView(
         numbers=tuple(attempt.number for attempt in found.attempts),
         name=f"attempts {_numbers([attempt.number for attempt in found.attempts])}",
-        sentence=_how_often(found),
+        sentence=_verified(found) if is_played else _how_often(found),
         outcomes=tuple(found.outcomes.items()),
-        share=passed.share,
+        share=None if is_played else passed.share,
         low=passed.low,
         high=passed.high,
         tokens=_range(found.tokens, lambda value: amount(round(value)), " tokens"),
@@ -234,11 +244,36 @@ def _how_often(found: Repeats) -> str:
     )
 
 
+def _verified(found: Repeats) -> str:
+    times = f"Verified {count(len(found.attempts), 'time')}"
+    parted = [attempt.diverged_at for attempt in found.attempts if attempt.diverged_at]
+    if parted:
+        which = "each time it" if len(parted) == len(found.attempts) else f"{len(parted)} of them"
+        return (
+            f"{times}: {which} asked for something else than was recorded (first at "
+            f"{one_line(parted[0], 60)}), and ended there."
+        )
+    if found.unfinished:
+        return f"{times}; {count(found.unfinished, 'is', 'are')} not finished."
+    results = "all came to the same result"
+    if found.different_results > 1:
+        results = f"they came to {count(found.different_results, 'different result')}"
+    return f"{times}, {results}: every answer was the recorded one."
+
+
 def _numbers(numbers: Sequence[int]) -> str:
-    first, last = numbers[0], numbers[-1]
-    if list(numbers) == list(range(first, last + 1)):
-        return f"{first} to {last}"
-    return f"{', '.join(map(str, numbers[:-1]))} and {last}"
+    """Return ascending numbers, with stretches of three or more named by their ends."""
+    parts: list[str] = []
+    stretch: list[int] = []
+    for number in (*numbers, None):
+        if stretch and number != stretch[-1] + 1:
+            ends = f"{stretch[0]} to {stretch[-1]}"
+            parts += [ends] if len(stretch) > 2 else map(str, stretch)
+            stretch = []
+        if number is not None:
+            stretch.append(number)
+    *first, last = parts
+    return f"{', '.join(first)} and {last}" if first else last
 
 
 def _range(spread: Spread | None, shown: Any, unit: str) -> str:

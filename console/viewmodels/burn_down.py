@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from handoff_console.console.viewmodels.text import amount, one_line
+from handoff_console.console.viewmodels.text import amount, count, one_line
 from handoff_console.store.analysis.budget import Entry, Ledger, LedgerRow
 from handoff_console.store.analysis.burn_down import downsample
 from handoff_console.store.analysis.ledger_check import check
@@ -67,7 +67,7 @@ class BurnDown:
         last = self.points[-1]
         spent = [f"{name} {amount(n)}" for name, n in zip(self.agents, last.spent_by, strict=True)]
         return (
-            f"Pool of {amount(self.total_tokens)} tokens: {amount(last.free)} free and "
+            f"Pool of {count(self.total_tokens, 'token')}: {amount(last.free)} free and "
             f"{amount(last.open)} reserved at the end; spent: {', '.join(spent) or 'nothing'}."
         )
 
@@ -136,9 +136,9 @@ def _points(ledger: Ledger, kept: Sequence[LedgerRow], bands: _Bands) -> list[Po
 def _mark(row: LedgerRow) -> Mark:
     name = one_line(row.agent, 40)
     text = {
-        Entry.RESERVE: f"{amount(row.tokens)} tokens reserved for {name}",
-        Entry.REFUND: f"{name} gave back {amount(row.tokens)} tokens",
-        Entry.REFUSED: f"refused: the pool has nothing for {name}",
-        Entry.OVERDRAFT: f"{name} went {amount(row.tokens)} tokens over its grant",
+        Entry.RESERVE: f"{count(row.tokens, 'token')} reserved for {name}",
+        Entry.REFUND: f"{name} gave back {count(row.tokens, 'token')}",
+        Entry.REFUSED: f"refused: the pool has too few tokens for {name}",
+        Entry.OVERDRAFT: f"{name} went {count(row.tokens, 'token')} over its grant",
     }[row.entry]
     return Mark(row.entry.value, row.seq, row.free, text, row.handoff_id)

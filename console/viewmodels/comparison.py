@@ -14,12 +14,14 @@ from handoff_console.console.viewmodels.differences import (
     shown_value,
 )
 from handoff_console.console.viewmodels.text import amount, as_name, count, one_line, signed
+from handoff_console.console.viewmodels.unanswered import unanswered, unanswered_sentence
 from handoff_console.runtime.events import SessionStarted
 from handoff_console.store.analysis.bodies import read_fields
 from handoff_console.store.analysis.diff import Comparison, Pair
-from handoff_console.store.analysis.differences import Aspect, Difference
+from handoff_console.store.analysis.differences import ABSENT, Aspect, Difference
 from handoff_console.store.analysis.figures import Figures
 from handoff_console.store.analysis.findings.record import Record
+from handoff_console.store.analysis.payoff import Payoff, payoffs
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +37,8 @@ class RunView:
     outcome: str
     """A `Status` or a `State`: the key of its glyph, colour and word."""
     limit: str
+    unanswered: str
+    """How many calls a re-run refused since no answer was recorded; often empty."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +80,8 @@ class ComparisonView:
     counts: str
     """`12 handoffs: 9 same, 2 changed, 1 added`."""
     figures: tuple[FigureLine, ...]
+    payoffs: tuple[str, ...]
+    """After how many steps a transfer has paid off, a sentence each; often none."""
     settings: tuple[DifferenceView, ...]
     rows: tuple[PairRow, ...]
     first: int | None
@@ -99,12 +105,13 @@ def comparison_view(
     """
     names = names or (_session_id(left), _session_id(right))
     return ComparisonView(
-        left=_run(left, found.left, names[0]),
-        right=_run(right, found.right, names[1]),
+        left=_run(left, found.left, names[0], is_retry=_is_retry(found, "left")),
+        right=_run(right, found.right, names[1], is_retry=_is_retry(found, "right")),
         scope=_scope(found),
         sentence=_sentence(found),
         counts=_counts(found),
         figures=figure_lines(found.left, found.right),
+        payoffs=tuple(map(_payoff, payoffs(found, left, right))),
         settings=tuple(map(difference_view, found.settings)),
         rows=tuple(_row(place, pair, found.first) for place, pair in enumerate(found.pairs)),
         first=found.first,
@@ -115,17 +122,24 @@ def _session_id(record: Record) -> str:
     return record.events[0].session_id if record.events else ""
 
 
-def _run(record: Record, figures: Figures, name: str) -> RunView:
+def _is_retry(found: Comparison, side: str) -> bool:
+    """Say whether one side is a handoff that the runtime tried again by itself."""
+    node = getattr(found.pairs[0], side) if found.path and found.pairs else None
+    return node is not None and node.follows is not None
+
+
+def _run(record: Record, figures: Figures, name: str, *, is_retry: bool) -> RunView:
     started = next((payload for _, payload in record.of(SessionStarted)), None)
     mode = started.rerun_mode if started else ""
     edits = read_fields(record.body, started.edits) if started else {}
     return RunView(
         name=one_line(name, 60),
         session_id=_session_id(record),
-        how=MODE_WORDS.get(mode, one_line(mode, 20)),
+        how="retry" if is_retry and not mode else MODE_WORDS.get(mode, one_line(mode, 20)),
         edits=edit_lines(edits),
         outcome=figures.outcome,
         limit=one_line(figures.limit, 20),
+        unanswered=unanswered_sentence(unanswered(record.events)),
     )
 
 
@@ -151,15 +165,19 @@ def _sentence(found: Comparison) -> str:
     if first.aspect is Aspect.HANDOFF:
         side = "right" if pair.change == "added" else "left"
         return f"They first part at {where}, which only the {side} run has."
-    what = _FIRST[first.aspect].format(name=one_line(first.name, 60))
+    another = "another"
+    if ABSENT in (first.left, first.right):
+        another = "a further" if first.left is ABSENT else "no"
+    what = _FIRST[first.aspect].format(name=one_line(first.name, 60), another=another)
     change = _change(first)
-    return f"They first part at {where}: {what}{f': {change}' if change else ''}."
+    end = "" if change.endswith((".", "!", "?")) else "."
+    return f"They first part at {where}: {what}{f': {change}' if change else ''}{end}"
 
 
 _FIRST: Mapping[Aspect, str] = {
     Aspect.SESSION: "the setting {name} is another one",
-    Aspect.REQUEST: "its request has another {name}",
-    Aspect.PACKET: "its packet has another {name}",
+    Aspect.REQUEST: "its request has {another} {name}",
+    Aspect.PACKET: "its packet has {another} {name}",
     Aspect.PROMPT: "it works with another prompt",
     Aspect.MODEL: "it asks another model",
     Aspect.OFFER: "it is offered something else ({name})",
@@ -168,8 +186,22 @@ _FIRST: Mapping[Aspect, str] = {
     Aspect.TOOL_CALL: "a tool is called otherwise ({name})",
     Aspect.TOOL_RESULT: "a tool returns something else ({name})",
     Aspect.STATUS: "it ends otherwise",
-    Aspect.RESULT: "its result has another {name}",
+    Aspect.RESULT: "its result has {another} {name}",
 }
+
+
+def _payoff(found: Payoff) -> str:
+    agent, kept_by = as_name(found.agent), as_name(found.kept_by)
+    tokens = (
+        f"{amount(found.tokens)} tokens by then, against {amount(found.kept_tokens)} where "
+        f"{kept_by} did it itself"
+    )
+    if found.after_steps is None:
+        return (
+            f"The transfer to {agent} has not paid off in {count(found.steps, 'step')}: {tokens}."
+        )
+    steps = count(found.after_steps, "step")
+    return f"The transfer to {agent} has paid off after {steps}: {tokens}."
 
 
 def _change(difference: Difference) -> str:

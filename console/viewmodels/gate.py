@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from handoff_console.console.viewmodels.text import amount, as_name, count, one_line
-from handoff_console.runtime.contract import HandoffKind
+from handoff_console.runtime.contract import USER, HandoffKind
 from handoff_console.runtime.events import (
     ApprovalDecided,
     ApprovalRequested,
@@ -53,7 +53,7 @@ def gate_checks(node: HandoffNode, payloads: Sequence[Payload]) -> tuple[GateChe
     opened = next((p for p in payloads if isinstance(p, HandoffOpened)), None)
     rejected = next((p for p in payloads if isinstance(p, HandoffRejected)), None)
     reserved = next((p for p in payloads if isinstance(p, BudgetReserved)), None)
-    if node.source == "user":
+    if node.source == USER:
         return ()
     rules = list(_TRANSFER if node.via is HandoffKind.TRANSFER else _CALL)
     if rejected is not None and rejected.rule not in rules:
@@ -97,7 +97,7 @@ def _passed(
     if rule == "request":
         return "task, inputs and limits are valid"
     if rule == "pool" and reserved is not None:
-        return f"{amount(reserved.tokens)} tokens reserved, {amount(reserved.free)} free after it"
+        return f"{count(reserved.tokens, 'token')} reserved, {amount(reserved.free)} free after it"
     return "passed"
 
 

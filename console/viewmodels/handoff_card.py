@@ -5,16 +5,18 @@ from dataclasses import dataclass
 from typing import Any
 
 from handoff_console.console.viewmodels.gate import GateCheck, gate_checks
+from handoff_console.console.viewmodels.request import Asked, Line, RequestView, request_view
 from handoff_console.console.viewmodels.text import (
     amount,
     as_name,
     block,
     count,
+    money,
     one_line,
     pretty,
     seconds,
 )
-from handoff_console.runtime.contract import EndedBy, HandoffKind, State
+from handoff_console.runtime.contract import EndedBy, State
 from handoff_console.runtime.events import (
     AgentActivated,
     Event,
@@ -28,30 +30,6 @@ from handoff_console.runtime.events import (
 from handoff_console.store.analysis.bodies import Body, read, read_fields
 from handoff_console.store.analysis.findings import Finding
 from handoff_console.store.analysis.nodes import HandoffNode
-
-
-@dataclass(frozen=True, slots=True)
-class Line:
-    """A name and a value on one line."""
-
-    name: str
-    value: str
-
-
-@dataclass(frozen=True, slots=True)
-class RequestView:
-    """What was asked for."""
-
-    route: str
-    """`supervisor calls billing`, `triage hands off to billing`."""
-    task: str
-    reason: str
-    inputs: str
-    """As indented JSON; empty when there are none."""
-    lines: tuple[Line, ...]
-    """Allowed tools, limits, form of the answer, context policy, what it continues."""
-    is_whole: bool
-    """False: the request's body is gone or never was valid, and only the events speak."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +98,8 @@ def handoff_card(
     *,
     body: Body | None = None,
     findings: Sequence[Finding] = (),
+    call: Mapping[str, Any] | None = None,
+    currency: str = "",
 ) -> HandoffCard:
     """Return the card of a handoff.
 
@@ -128,8 +108,11 @@ def handoff_card(
         events: The session's events, or only this handoff's, up to that moment.
         body: Gives what was said; what is gone is left out and said to be gone.
         findings: The session's; those of other handoffs are left out.
+        call: By which it was asked for (`asked_with`), where that is all there is of the request.
+        currency: Of the session's costs.
     """
     own = _Own(event for event in events if event.handoff_id == node.handoff_id)
+    asked = Asked(asked=own.asked, opened=own.opened, rejected=own.rejected, call=call, body=body)
     attempt = f" · attempt {node.attempt}" if node.attempt > 1 else ""
     return HandoffCard(
         handoff_id=node.handoff_id,
@@ -138,9 +121,9 @@ def handoff_card(
         title=f"{as_name(node.agent)}{attempt}",
         task=one_line(node.task, 300),
         problems=tuple(f for f in findings if f.handoff_id == node.handoff_id),
-        request=_request(node, own, body),
+        request=request_view(node, asked),
         gate=_gate(node, own),
-        result=_result(node, own, body),
+        result=_result(node, own, body, currency),
     )
 
 
@@ -173,64 +156,25 @@ class _Own:
                     self.outputs.append(payload)
 
 
-def _request(node: HandoffNode, own: _Own, body: Body | None) -> RequestView:
-    fields = read_fields(body, own.asked.request if own.asked else None)
-    inputs = fields.get("inputs")
-    verb = "hands off to" if node.via is HandoffKind.TRANSFER else "calls"
-    if node.source == "user":
-        verb = "asks"
-    return RequestView(
-        route=f"{as_name(node.source)} {verb} {as_name(node.agent)}",
-        task=block(node.task),
-        reason=one_line(node.reason, 300),
-        inputs=pretty(inputs) if inputs else "",
-        lines=tuple(_request_lines(node, own, fields)),
-        is_whole=bool(fields),
-    )
-
-
-def _request_lines(node: HandoffNode, own: _Own, fields: Mapping[str, Any]) -> Iterable[Line]:
-    opened = own.opened
-    tools = opened.allowed_tools if opened else fields.get("allowed_tools")
-    if isinstance(tools, list | tuple):
-        yield Line("allowed tools", ", ".join(as_name(str(t)) for t in tools) or "none")
-    if opened is not None:
-        yield Line("limits", _limits(opened.max_steps, opened.max_tokens, opened.deadline_seconds))
-        yield Line("answers with", as_name(opened.output_schema))
-        yield Line("context", as_name(opened.context_policy.replace("_", " ")))
-    else:
-        match fields.get("limits"):
-            case {
-                "max_steps": int() as steps,
-                "max_tokens": int() as tokens,
-                "deadline_seconds": int() | float() as deadline,
-            }:
-                yield Line("limits asked for", _limits(steps, tokens, deadline))
-    if node.continues:
-        yield Line("continues", node.continues)
-    if node.follows:
-        yield Line("repeats", node.follows)
-    yield Line("path", one_line(node.path, 80))
-
-
-def _limits(steps: int, tokens: int, deadline: float) -> str:
-    return f"{count(steps, 'step')} · {amount(tokens)} tokens · {seconds(deadline)}"
-
-
 def _gate(node: HandoffNode, own: _Own) -> GateView:
     checks = gate_checks(node, own.payloads)
     if own.rejected is not None:
         rejected = own.rejected
         choices = tuple(as_name(choice) for choice in rejected.choices)
         return GateView(one_line(rejected.reason, 400), False, checks, choices)
-    if own.opened is None:
-        return GateView("The gate has not decided yet.", None, checks, ())
     grant = node.grant_tokens
-    reserved = f" with {amount(grant)} tokens reserved" if grant is not None else ""
-    return GateView(f"Let through{reserved}.", True, checks, ())
+    reserved = f" with {count(grant, 'token')} reserved" if grant is not None else ""
+    if own.opened is not None:
+        return GateView(f"Let through{reserved}.", True, checks, ())
+    if node.outcome is State.WAITING:
+        return GateView("A person has to decide first.", None, checks, ())
+    if reserved:
+        said = f"Let through{reserved}; {as_name(node.agent)} has not begun yet."
+        return GateView(said, True, checks, ())
+    return GateView("The gate has not decided yet.", None, checks, ())
 
 
-def _result(node: HandoffNode, own: _Own, body: Body | None) -> ResultView:
+def _result(node: HandoffNode, own: _Own, body: Body | None, currency: str) -> ResultView:
     closed = own.closed
     fields = read_fields(body, closed.result if closed else None)
     data = fields.get("data")
@@ -243,7 +187,7 @@ def _result(node: HandoffNode, own: _Own, body: Body | None) -> ResultView:
         answer=block(text) if isinstance(text, str) else "",
         data="" if only_text or not data else pretty(data),
         notes=block(notes, 2_000) if isinstance(notes, str) else "",
-        lines=tuple(_result_lines(node, own)),
+        lines=tuple(_result_lines(node, own, currency)),
         rejected=tuple(_rejected(output, body) for output in own.outputs),
         is_whole=closed is None or closed.result is None or read(body, closed.result) is not None,
     )
@@ -259,10 +203,11 @@ _LIMITS = {
     "steps": "its step limit",
     "tokens": "its token limit",
     "deadline": "its deadline",
-    "pool": "an empty pool",
+    "pool": "a pool with too few tokens",
     "cost": "the cost limit",
     "cycle": "a loop",
     "handoffs": "the limit of handoffs",
+    "repeats": "asking again for what was refused",
 }
 
 
@@ -277,6 +222,8 @@ def _how_it_ended(node: HandoffNode, closed: HandoffClosed | None) -> str:
     name = as_name(node.agent)
     if node.outcome is State.REFUSED:
         return "It never began: the gate refused it."
+    if node.outcome is State.ASKED_FOR:
+        return f"{name} was asked for and has not begun yet."
     if closed is None:
         return f"{name} has not finished; nothing came back yet."
     if node.transferred_to:
@@ -287,7 +234,7 @@ def _how_it_ended(node: HandoffNode, closed: HandoffClosed | None) -> str:
     return _ENDS.get(closed.ended_by, "{name} ended.").format(name=name)
 
 
-def _result_lines(node: HandoffNode, own: _Own) -> Iterable[Line]:
+def _result_lines(node: HandoffNode, own: _Own, currency: str) -> Iterable[Line]:
     if own.opened is None:
         return
     of = f" of {node.max_steps}" if node.max_steps else ""
@@ -298,7 +245,7 @@ def _result_lines(node: HandoffNode, own: _Own) -> Iterable[Line]:
     if node.opened_seconds is not None and node.closed_seconds is not None:
         yield Line("time", seconds(node.closed_seconds - node.opened_seconds))
     if own.closed is not None and own.closed.cost:
-        yield Line("cost", f"{own.closed.cost:.4f}")
+        yield Line("cost", money(own.closed.cost, currency))
     yield Line("schema check", _schema_check(own))
     if own.activated is not None:
         yield Line("model", as_name(own.activated.model))

@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
+from handoff_console.console.viewmodels.about import AboutSession, about_session
+from handoff_console.console.viewmodels.command_lines import resume_line
 from handoff_console.console.viewmodels.text import amount, block, count, one_line, seconds
 from handoff_console.runtime.contract import HandoffKind, State
 from handoff_console.runtime.events import Event, SessionStarted, UserMessageReceived
@@ -40,17 +42,14 @@ class SessionHeader:
     """`error`, `warning` or `info`."""
     problem_handoff_id: str | None
     """The handoff that is selected at first."""
-    agent: str
-    """At fault; empty when nobody is."""
     advice: str
     """What to do about it; empty when nothing is wrong."""
+    next_step: str
+    """What a session that is not over needs to go on; empty when nobody has to do anything."""
     chips: tuple[Chip, ...]
     """The evidence of the verdict; at most three."""
     other_findings: int
     """Findings beside the one the verdict rests on, leaving out what is only worth knowing."""
-    pool_spent: int
-    pool_tokens: int
-    """Of the last request; 0 before there was one."""
     pool: str
     """`3,120 of 20,000 tokens`."""
     used_share: float
@@ -63,13 +62,10 @@ class SessionHeader:
     flow: str
     prompt_version: str
     origin: str
-    turns: int
-    handoffs: int
-    """All that were asked for, the root of each request left out."""
     counts: str
     """`1 transfer · 2 calls · 1 refused`; `no handoff` for a session of one agent."""
-    metadata: tuple[tuple[str, str], ...]
-    """What the caller knew: labels, ids of their own."""
+    about: AboutSession
+    """What is folded away until somebody asks."""
     is_over: bool
     """False while it may still go on."""
 
@@ -81,6 +77,8 @@ def session_header(
     *,
     body: Body | None = None,
     outcome: Outcome | None = None,
+    is_whole: bool = True,
+    store: str = "",
 ) -> SessionHeader:
     """Return what the top of a session's page says.
 
@@ -90,6 +88,8 @@ def session_header(
         ledgers: Of its requests.
         body: Gives the user's words in full; without it there is their beginning.
         outcome: What somebody knows better than the events: that its process is gone.
+        is_whole: False: the events of models and tools were left out.
+        store: The store as a command line has to name it; empty where it needs no name.
     """
     started, asked = _beginning(events)
     verdict, said = judged.verdict, outcome or judged.tree.outcome
@@ -108,13 +108,11 @@ def session_header(
         verdict=verdict.sentence,
         severity=verdict.severity.value,
         problem_handoff_id=verdict.handoff_id,
-        agent=one_line(verdict.agent or "", 40),
         advice=cause.advice if cause else "",
+        next_step=_next_step(said, first, store, judged.too_late) if first else "",
         chips=_chips(cause),
         other_findings=_others(judged.findings, cause),
-        pool_spent=spent,
-        pool_tokens=total,
-        pool=f"{amount(spent)} of {amount(total)} tokens" if total else "no pool",
+        pool=f"{amount(spent)} of {count(total, 'token')}" if total else "no pool",
         used_share=spent / total if total else 0.0,
         duration=seconds(duration),
         duration_seconds=duration,
@@ -123,10 +121,8 @@ def session_header(
         flow=one_line(started.flow, 60) if started else "",
         prompt_version=one_line(started.prompt_version, 40) if started else "",
         origin=one_line(started.origin, 20) if started else "",
-        turns=len(ledgers),
-        handoffs=sum(_is_handoff(node) for node in judged.tree.nodes),
         counts=_counts(judged.tree.nodes),
-        metadata=_metadata(started),
+        about=about_session(events, judged.tree, body=body, is_whole=is_whole),
         is_over=said not in {State.RUNNING, State.WAITING},
     )
 
@@ -159,7 +155,7 @@ def _chips(cause: Finding | None) -> tuple[Chip, ...]:
     shown: tuple[Evidence, ...] = cause.evidence if cause else ()
     if len(shown) > CHIPS:
         shown = (*shown[: CHIPS - 1], shown[-1])
-    return tuple(Chip(evidence.seq, one_line(evidence.reason, 80)) for evidence in shown)
+    return tuple(Chip(evidence.seq, one_line(evidence.reason, 72)) for evidence in shown)
 
 
 def _others(findings: Sequence[Finding], cause: Finding | None) -> int:
@@ -189,6 +185,13 @@ def _counts(nodes: Sequence[HandoffNode]) -> str:
     return " · ".join(said) or "no handoff"
 
 
-def _metadata(started: SessionStarted | None) -> tuple[tuple[str, str], ...]:
-    known = started.metadata if started else {}
-    return tuple((one_line(name, 40), one_line(value, 120)) for name, value in known.items())
+def _next_step(outcome: Outcome, first: Event, store: str, too_late: bool) -> str:
+    if outcome is State.INTERRUPTED:
+        source = first.payload.flow_source if isinstance(first.payload, SessionStarted) else ""
+        words = resume_line(first.session_id, flow=source, store=store)
+        return f"To go on where it stopped: {words}"
+    if outcome is State.WAITING and too_late:
+        return "Press “Go on” below: the agent is told so."
+    if outcome is State.WAITING:
+        return "Settle it below, and the session goes on."
+    return ""

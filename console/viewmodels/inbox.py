@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from handoff_console.console.viewmodels.command_lines import resume_line
 from handoff_console.console.viewmodels.header import moment
 from handoff_console.console.viewmodels.text import ago, amount, count, one_line
 from handoff_console.runtime.contract import State, Status
@@ -38,17 +39,26 @@ class InboxRow:
     flow: str
     fault: bool
     """It asks for somebody's attention."""
+    reruns: str = ""
+    """`3 re-runs`; empty for a session that nobody ran again."""
+    is_unfolded: bool = False
+    """They stand below it."""
+    is_rerun: bool = False
+    """It stands under the session it repeats."""
 
 
-def inbox_rows(sessions: Iterable[Mapping[str, Any]], *, now: float) -> tuple[InboxRow, ...]:
+def inbox_rows(
+    sessions: Iterable[Mapping[str, Any]], *, now: float, store: str = ""
+) -> tuple[InboxRow, ...]:
     """Return the rows of the list, in the order given.
 
     Args:
         sessions: Rows of the store's `session_rows`, with its column names; a value that is missing
             (None, NaN, NaT) is as good as empty.
         now: The time of day in seconds since 1970, for the ages.
+        store: The store as a command line has to name it; empty where it needs no name.
     """
-    return tuple(_row(_Fields(session), now) for session in sessions)
+    return tuple(_row(_Fields(session), now, store) for session in sessions)
 
 
 def showing(shown: int, first: int, total: int, filtered: bool) -> str:
@@ -66,6 +76,14 @@ def showing(shown: int, first: int, total: int, filtered: bool) -> str:
     if shown == total:
         return f"Showing {count(total, of)}."
     return f"Showing {amount(first)} to {amount(first + shown - 1)} of {count(total, of)}."
+
+
+def trials_left_out(trials: int) -> str:
+    """Return where the sessions of comparisons are, beginning with a space; nothing for none."""
+    if not trials:
+        return ""
+    which = count(trials, "session of comparisons", "sessions of comparisons")
+    return f" Left out: {which}; choose an experiment under labels to see them."
 
 
 class _Fields:
@@ -98,16 +116,17 @@ def _finite(value: Any) -> float:
     return number if math.isfinite(number) else 0.0
 
 
-def _row(row: _Fields, now: float) -> InboxRow:
+def _row(row: _Fields, now: float, store: str) -> InboxRow:
     outcome = row.text("outcome") or State.UNKNOWN.value
     used, pool = row.whole("tokens_used"), row.whole("pool_tokens")
     at_fault = one_line(row.text("agent_at_fault"), 40)
     share = used / pool if pool else 0.0
     turns, started = row.whole("turns"), row.moment("started_at")
+    reruns = row.whole("reruns")
     return InboxRow(
         session_id=row.text("session_id"),
         outcome=outcome,
-        verdict=one_line(row.text("verdict"), 240) or _without_verdict(outcome),
+        verdict=_verdict(row.text("verdict"), outcome, row.text("session_id"), store),
         asked=one_line(row.text("message"), 160),
         agent=at_fault or "–",
         depth=f"{row.whole('depth')} · {row.whole('hops')}",
@@ -118,11 +137,50 @@ def _row(row: _Fields, now: float) -> InboxRow:
         at=moment(started) if started else "",
         flow=one_line(row.text("flow"), 60),
         fault=outcome not in _CALM or bool(at_fault),
+        reruns=count(reruns, "re-run") if reruns else "",
     )
 
 
+def rerun_rows(attempts: Iterable[Mapping[str, Any]], *, now: float) -> tuple[InboxRow, ...]:
+    """Return the rows of re-runs, which stand under the session they repeat.
+
+    Args:
+        attempts: Rows of the store's `attempt_rows`, the session itself left out.
+        now: As for `inbox_rows`.
+    """
+    return tuple(_rerun_row(_Fields(attempt), now) for attempt in attempts)
+
+
+def _rerun_row(row: _Fields, now: float) -> InboxRow:
+    used, pool = row.whole("tokens_used"), row.whole("pool_tokens")
+    started, mode = row.moment("started_at"), one_line(row.text("rerun_mode"), 20)
+    again = "a re-run of it" if row.whole("level") > 1 else "it"
+    return InboxRow(
+        session_id=row.text("session_id"),
+        outcome=row.text("outcome") or State.UNKNOWN.value,
+        verdict=f"{one_line(row.text('rerun_handoff'), 20)} of {again} was run again ({mode}).",
+        asked="",
+        agent="–",
+        depth="",
+        tokens=f"{amount(used)} of {amount(pool)}" if pool else amount(used),
+        tokens_title="",
+        age=ago(now - started) if started else "–",
+        at=moment(started) if started else "",
+        flow="",
+        fault=False,
+        is_rerun=True,
+    )
+
+
+def _verdict(sentence: str, outcome: str, session_id: str, store: str) -> str:
+    said = one_line(sentence, 240) or _without_verdict(outcome)
+    if outcome == State.INTERRUPTED:
+        return f"{said} To go on: {resume_line(session_id, store=store)}"
+    return said
+
+
 _WITHOUT_VERDICT = {
-    State.RUNNING.value: "Still at work.",
+    State.RUNNING.value: "Still open: at work, or listening for another message.",
     State.WAITING.value: "Waits for a person.",
     State.INTERRUPTED.value: "Its process is gone; what was done until then is recorded.",
 }

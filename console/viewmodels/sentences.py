@@ -68,7 +68,7 @@ def _asked(p: Any) -> str:
 
 
 def _opened(p: Any) -> str:
-    grant = f"{amount(p.grant_tokens)} tokens, " if p.grant_tokens is not None else ""
+    grant = f"{count(p.grant_tokens, 'token')}, " if p.grant_tokens is not None else ""
     return (
         f"{as_name(p.target)} may take {grant}{count(p.max_steps, 'step')} "
         f"and {seconds(p.deadline_seconds)}"
@@ -81,7 +81,9 @@ def _closed(p: Any) -> str:
     outcome = p.status or p.ended_by
     limit = f" ({p.reason})" if p.reason else ""
     notes = f": {one_line(p.notes, 120)}" if p.notes else ""
-    used = f", {count(p.steps_used, 'step')}, {amount(p.tokens_used)} tokens"
+    used = f", {count(p.steps_used, 'step')}, {count(p.tokens_used, 'token')}"
+    if p.replayed:
+        return f"taken over as recorded, nobody worked on it: {outcome}{limit}{notes}"
     return f"{outcome}{limit}{used}{notes}"
 
 
@@ -90,18 +92,23 @@ def _replied(p: Any) -> str:
         return f"step {p.step} failed: {one_line(p.error, 120)}"
     calls = f", asks for {count(p.tool_calls, 'tool or handoff', 'tools or handoffs')}"
     tokens = f"{amount(p.input_tokens)} in, {amount(p.output_tokens)} out"
-    return f"step {p.step}: {tokens}{calls if p.tool_calls else ''}, {seconds(p.latency_seconds)}"
+    replayed = ""
+    if p.replayed:
+        replayed = f", replayed: {count(p.input_tokens + p.output_tokens, 'token')} saved"
+    took = seconds(p.latency_seconds)
+    return f"step {p.step}: {tokens}{calls if p.tool_calls else ''}, {took}{replayed}"
 
 
 def _returned(p: Any) -> str:
     said = f"error: {one_line(p.error, 120)}" if p.error else "done"
-    return f"{as_name(p.tool)}: {said}, {seconds(p.duration_seconds)}"
+    replayed = ", replayed: not called again" if p.replayed else ""
+    return f"{as_name(p.tool)}: {said}, {seconds(p.duration_seconds)}{replayed}"
 
 
 def _session_closed(p: Any) -> str:
     outcome = p.status or ("cancelled" if p.cancelled else "unknown")
     limit = f" ({p.reason})" if p.reason else ""
-    return f"{outcome}{limit}, {amount(p.pool_spent)} tokens spent, {amount(p.pool_free)} free"
+    return f"{outcome}{limit}, {count(p.pool_spent, 'token')} spent, {amount(p.pool_free)} free"
 
 
 def _activated(p: Any) -> str:
@@ -127,10 +134,10 @@ _SAY: dict[str, Callable[[Any], str]] = {
         f"{'approved' if p.approved else 'denied'}"
         f"{f' by {as_name(p.decided_by)}' if p.decided_by else ''}"
     ),
-    "budget_reserved": lambda p: f"{amount(p.tokens)} tokens set aside",
-    "budget_charged": lambda p: f"{amount(p.tokens)} tokens{', estimated' if p.estimated else ''}",
-    "budget_refunded": lambda p: f"{amount(p.tokens)} tokens not used",
-    "budget_overdrawn": lambda p: f"{amount(p.tokens)} tokens more than it held",
+    "budget_reserved": lambda p: f"{count(p.tokens, 'token')} set aside",
+    "budget_charged": lambda p: f"{count(p.tokens, 'token')}{', estimated' if p.estimated else ''}",
+    "budget_refunded": lambda p: f"{count(p.tokens, 'token')} not used",
+    "budget_overdrawn": lambda p: f"{count(p.tokens, 'token')} more than it held",
     "handoff_opened": _opened,
     "model_called": _called,
     "first_token_received": lambda p: f"step {p.step}",

@@ -2,7 +2,7 @@
 
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from handoff_console.console.viewmodels.sentences import KIND_WORDS, sentence
 from handoff_console.console.viewmodels.text import one_line, signed
@@ -63,6 +63,8 @@ class StepWindow:
     """The events at which a handoff was asked for, in order."""
     pool_tokens: int
     """The pool of the request in sight; 0 where there is none."""
+    missing: int = 0
+    """The event that was asked for, where the session has none of this number; otherwise 0."""
 
 
 class StepGuide:
@@ -72,8 +74,14 @@ class StepGuide:
     """
 
     def __init__(
-        self, tree: HandoffTree, ledgers: Iterable[Ledger], findings: Iterable[Finding]
+        self,
+        tree: HandoffTree,
+        ledgers: Iterable[Ledger],
+        findings: Iterable[Finding],
+        *,
+        is_rerun: bool = False,
     ) -> None:
+        self._is_rerun = is_rerun
         self.total = tree.seq
         self.agents: Mapping[str | None, str] = {
             node.handoff_id: one_line(node.agent, 40) for node in tree.nodes
@@ -112,7 +120,7 @@ class StepGuide:
             elapsed=f"{event.elapsed_seconds:.2f}",
             kind=KIND_WORDS.get(event.kind, one_line(event.kind.replace("_", " "), 40)),
             agent=self.agents.get(event.handoff_id, ""),
-            what=sentence(event),
+            what=f"{sentence(event)}{self._ran(event)}",
             delta=signed(pool.delta_free) if pool and moved else "",
             handoff_id=event.handoff_id,
             free=pool.free if pool else None,
@@ -120,6 +128,12 @@ class StepGuide:
             spent=pool.spent if pool else None,
             problem=event.kind in _PROBLEM_KINDS or self._is_problem(event.seq),
         )
+
+    def _ran(self, event: Event) -> str:
+        """Return that an answer was really asked for, in a re-run, where others are replayed."""
+        is_answer = event.kind in {"model_replied", "tool_returned"}
+        replayed = getattr(event.payload, "replayed", False)
+        return ", ran" if self._is_rerun and is_answer and not replayed else ""
 
     def _is_problem(self, seq: int) -> bool:
         place = bisect_right(self.problems, seq)
@@ -162,4 +176,5 @@ def step_window(
         around: The event the reader stands at; None for the end.
         rows: How many rows at most.
     """
-    return guide.window(load(*window_around(around, guide.total, rows)))
+    window = guide.window(load(*window_around(around, guide.total, rows)))
+    return replace(window, missing=around) if around and around > guide.total else window

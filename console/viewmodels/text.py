@@ -3,9 +3,21 @@
 import json
 from typing import Any
 
+from handoff_console.runtime.counting import count
 from handoff_console.store.analysis.plain_text import as_name, block, one_line
 
-__all__ = ["ago", "amount", "as_name", "block", "count", "one_line", "pretty", "seconds", "signed"]
+__all__ = [
+    "ago",
+    "amount",
+    "as_name",
+    "block",
+    "count",
+    "money",
+    "one_line",
+    "pretty",
+    "seconds",
+    "signed",
+]
 
 
 def amount(number: int) -> str:
@@ -20,9 +32,10 @@ def signed(number: int) -> str:
     return f"+{number:,}" if number > 0 else f"−{-number:,}"
 
 
-def count(number: int, singular: str, plural: str = "") -> str:
-    """Return a count with its word: `1 handoff`, `12 handoffs`."""
-    return f"{number:,} {singular if number == 1 else plural or singular + 's'}"
+def money(cost: float, currency: str) -> str:
+    """Return an amount of money as it was counted: `0.0123 USD`; its currency only where known."""
+    shown = f"{cost:.4f}" if not 0 < cost < 0.0001 else "under 0.0001"
+    return f"{shown} {currency}".rstrip()
 
 
 def seconds(value: float) -> str:
@@ -43,7 +56,7 @@ def seconds(value: float) -> str:
 
 def ago(age_seconds: float) -> str:
     """Return how long ago something was, in its largest unit; the future is `now`."""
-    for unit_seconds, unit in ((86_400, "d"), (3_600, "h"), (60, "min")):
+    for unit_seconds, unit in ((31_557_600, "y"), (86_400, "d"), (3_600, "h"), (60, "min")):
         if age_seconds >= unit_seconds:
             return f"{int(age_seconds // unit_seconds)} {unit} ago"
     return f"{int(age_seconds)} s ago" if age_seconds >= 1 else "now"

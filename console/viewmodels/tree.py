@@ -4,15 +4,16 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from handoff_console.console.viewmodels.text import amount, one_line, seconds
-from handoff_console.runtime.contract import HandoffKind, State, Status
+from handoff_console.console.viewmodels.text import amount, count, one_line, seconds
+from handoff_console.runtime.contract import USER, HandoffKind, State, Status
+from handoff_console.runtime.frozen import quickly_made
 from handoff_console.store.analysis.budget import Entry, Ledger
 from handoff_console.store.analysis.findings import Finding, Severity, Verdict
 from handoff_console.store.analysis.nodes import HandoffNode, HandoffTree
 
 _WORDS = {
     "target": "not allowed",
-    "pool": "pool empty",
+    "pool": "too few tokens",
     "cycle": "loop",
     "depth": "no depth left",
     "handoffs": "too many handoffs",
@@ -23,6 +24,7 @@ _WORDS = {
 }
 
 
+@quickly_made
 @dataclass(frozen=True, slots=True)
 class TreeRow:
     """One handoff as the outline draws it."""
@@ -41,13 +43,19 @@ class TreeRow:
     opened_seq: int
     """0 while it has not opened; so is the next."""
     closed_seq: int
+    waits: tuple[tuple[int, int], ...] = ()
+    """From which event on it waited for a person, and the event that ended it; 0: none did."""
     note: str = ""
-    """A word or two beside the agent: an attempt, a transfer, a limit, a refusal."""
+    """A word or two beside the agent: an attempt, a transfer."""
+    end_note: str = ""
+    """What is to be said beside it once it is over: a limit, a refusal."""
     mark: str = ""
     """`cause` for the handoff of the verdict, `problem` for others that findings rest on."""
     charges: tuple[tuple[int, int], ...] = ()
     """(seq, tokens so far) after each charge, by seq."""
     tooltip: str = ""
+    end_tooltip: str = ""
+    """What is known once it is over, or at the end."""
 
 
 def tree_rows(
@@ -94,10 +102,13 @@ def _row(
         asked_seq=node.first_seq,
         opened_seq=node.opened_seq or 0,
         closed_seq=node.closed_seq or 0,
+        waits=tuple((start_seq, end_seq or 0) for start_seq, end_seq in node.waits),
         note=_note(node),
+        end_note=_end_note(node),
         mark=mark,
         charges=charges,
-        tooltip=_tooltip(node, start, end),
+        tooltip=_tooltip(node),
+        end_tooltip=_end_tooltip(node, start, end),
     )
 
 
@@ -107,23 +118,30 @@ def _note(node: HandoffNode) -> str:
         words.append(f"attempt {node.attempt}")
     if node.hop:
         words.append(f"transfer {node.hop}")
-    if node.outcome is Status.LIMIT_REACHED and node.limit:
-        words.append(one_line(node.limit, 20))
-    if node.outcome is State.REFUSED:
-        words.append(_WORDS.get(node.rule, one_line(node.rule, 20)))
     return " · ".join(words)
 
 
-def _tooltip(node: HandoffNode, start: float, end: float) -> str:
+def _end_note(node: HandoffNode) -> str:
+    if node.outcome is Status.LIMIT_REACHED:
+        return one_line(node.limit, 20)
+    if node.outcome is State.REFUSED:
+        return _WORDS.get(node.rule, one_line(node.rule, 20))
+    return ""
+
+
+def _tooltip(node: HandoffNode) -> str:
     asks = "hands off to" if node.via is HandoffKind.TRANSFER else "calls"
-    parts = [
-        f"{node.handoff_id}: {one_line(node.source, 40)} {asks} {one_line(node.agent, 40)}",
-        f"{node.outcome.value}, {seconds(end - start)} from {seconds(start)} on",
-    ]
+    if node.source == USER:
+        asks = "asks"
+    return f"{node.handoff_id}: {one_line(node.source, 40)} {asks} {one_line(node.agent, 40)}"
+
+
+def _end_tooltip(node: HandoffNode, start: float, end: float) -> str:
+    parts = [f"{node.outcome.value}, {seconds(end - start)} from {seconds(start)} on"]
     if node.grant_tokens is not None:
-        parts.append(f"{amount(node.tokens_used)} of {amount(node.grant_tokens)} tokens")
+        parts.append(f"{amount(node.tokens_used)} of {count(node.grant_tokens, 'token')}")
     if node.max_steps:
-        parts.append(f"{node.steps_used} of {node.max_steps} steps")
+        parts.append(f"{node.steps_used} of {count(node.max_steps, 'step')}")
     return " · ".join(parts)
 
 

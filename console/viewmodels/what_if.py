@@ -112,11 +112,12 @@ def _line(handoff: HandoffFate) -> FateLine:
 
 def _why(handoff: HandoffFate) -> str:
     limit = _LIMIT_WORDS.get(handoff.limit, one_line(handoff.limit, 30))
-    needed, available = amount(handoff.needed_tokens), amount(handoff.available_tokens)
+    needed, available = handoff.needed_tokens, handoff.available_tokens
     if handoff.fate is Fate.REFUSED and handoff.limit == "pool":
-        return f"the pool has {available} of the {needed} tokens it asks for"
+        return f"the pool has {amount(available)} of the {count(needed, 'token')} it asks for"
     if handoff.fate is Fate.CUT and handoff.limit in {"tokens", "pool"}:
-        return f"{available} tokens are left, and its next step takes about {needed}"
+        left = count(available, "token is", "tokens are")
+        return f"{left} left, and its next step takes about {amount(needed)}"
     return _REASONS[handoff.fate].format(limit=limit)
 
 

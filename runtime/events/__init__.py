@@ -37,6 +37,7 @@ from handoff_console.runtime.events.handoff import (
     HandoffRejected,
     HandoffRequested,
 )
+from handoff_console.runtime.events.recording import Recording, context_chain, hop_of, is_within
 from handoff_console.runtime.events.session import (
     InputGiven,
     InputRequested,
@@ -55,6 +56,8 @@ from handoff_console.runtime.events.tools import (
     ToolReturnedLate,
 )
 from handoff_console.runtime.events.work import (
+    NO_MATCH,
+    NO_RULE,
     FirstTokenReceived,
     ModelCalled,
     ModelReplied,
@@ -63,6 +66,8 @@ from handoff_console.runtime.events.work import (
 
 __all__ = [
     "KINDS",
+    "NO_MATCH",
+    "NO_RULE",
     "AgentActivated",
     "ApprovalDecided",
     "ApprovalRequested",
@@ -90,6 +95,7 @@ __all__ = [
     "Opaque",
     "OutputRejected",
     "Payload",
+    "Recording",
     "ReplayDiverged",
     "SessionClosed",
     "SessionResumed",
@@ -102,6 +108,9 @@ __all__ = [
     "ToolReturnedLate",
     "UserMessageReceived",
     "WarningRaised",
+    "context_chain",
+    "hop_of",
+    "is_within",
     "load_payload",
     "payload_fields",
     "payload_text",

@@ -24,7 +24,7 @@ from pydantic_core import PydanticSerializationError, to_json
 from handoff_console.runtime.canonical import canonical_text
 from handoff_console.runtime.errors import EventError
 from handoff_console.runtime.events.compiled import fields_writer, texts_finder
-from handoff_console.runtime.frozen import quickly_made
+from handoff_console.runtime.frozen import frozen_by_name
 
 FREE_TEXT = "free text"
 FreeText = Annotated[str, FREE_TEXT]
@@ -169,7 +169,7 @@ def event(kind: str, *, version: int = 1) -> Callable[[type[_P]], type[_P]]:
     """
 
     def declare(cls: type[_P]) -> type[_P]:
-        made = quickly_made(dataclasses.dataclass(frozen=True, slots=True, kw_only=True)(cls))
+        made = frozen_by_name(cls)
         hints = get_type_hints(made, include_extras=True)
         fields = dataclasses.fields(made)  # type: ignore[arg-type]
         made.kind, made.version = kind, version

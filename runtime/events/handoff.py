@@ -103,7 +103,7 @@ class HandoffClosed(Payload):
     result: Digest | None = None
     reason: str = ""
     """For `limit_reached`, which limit: `steps`, `tokens`, `deadline`, `pool`, `cost`, `cycle`,
-    `handoffs`."""
+    `handoffs`, `repeats`."""
     notes: FreeText = ""
     transferred_to: str | None = None
     """The handoff that took over; of several, the first."""

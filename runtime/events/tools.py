@@ -37,6 +37,10 @@ class ToolReturned(Payload):
     transient: bool = False
     late: bool = False
     """It had not returned by the deadline."""
+    outcome_unknown: bool = False
+    """It writes, failed without saying that it did nothing, and may have done so all the same."""
+    raised_at: str = ""
+    """Where it raised what is no `ToolError`: `desk.py, line 8`. The model does not read this."""
     from_ledger: bool = False
     """This very act was done before; the original result, nothing was done again."""
     replayed: bool = False
@@ -56,7 +60,7 @@ class ToolDenied(Payload):
     tool: FreeText
     """As it was asked for."""
     rule: str
-    """`not_allowed`, `unknown`, `arguments`, `approval`, or `outcome_unknown`."""
+    """`not_allowed`, `unknown`, `arguments`, `approval`, `redacted`, or `outcome_unknown`."""
     reason: FreeText
     """One sentence, as the model reads it."""
     result: Digest

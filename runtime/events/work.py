@@ -2,6 +2,11 @@
 
 from handoff_console.runtime.events.base import Digest, FreeText, Payload, event
 
+NO_RULE = "no_rule"
+"""The `finish_reason` of a worker that follows rules when none of them matches."""
+NO_MATCH = "no_match"
+"""The `finish_reason` of a router when no target fits, or several fit equally well."""
+
 
 @event("model_called")
 class ModelCalled(Payload):
@@ -48,6 +53,8 @@ class ModelReplied(Payload):
     transient: bool = False
     late: bool = False
     """No reply by the deadline."""
+    raised_at: str = ""
+    """Where the user's own function, which stands for the model, failed: `desk.py, line 8`."""
     replayed: bool = False
     """Taken from a recording: no model was asked, nothing was spent."""
 

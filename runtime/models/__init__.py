@@ -1,9 +1,8 @@
 """The Model protocol and its kinds, and how a flow's word for a model becomes one."""
 
-import inspect
-from collections.abc import Callable
 from typing import Any
 
+from handoff_console.runtime.agents import arguments_of_model, is_function, mistake_of_function
 from handoff_console.runtime.errors import FlowError, ModelError
 from handoff_console.runtime.models.base import (
     PROVIDERS,
@@ -28,6 +27,10 @@ from handoff_console.runtime.models.replies import (
 
 NAMED = {"offline:bm25": Bm25}
 """Models that a name stands for."""
+WORDLLAMA = "offline:wordllama"
+"""The one that needs a library (extra `embed`)."""
+SPLIT = "-split"
+"""Behind the name of an offline router: it takes messages apart first."""
 
 
 def as_model(value: Any, flow: str, agent: str) -> Model:
@@ -44,23 +47,33 @@ def as_model(value: Any, flow: str, agent: str) -> Model:
     if hasattr(value, "reply") and not isinstance(value, type):
         model: Model = value
         return model
-    if callable(value) and not isinstance(value, type):
-        return Rules(value) if _takes_one(value) else CallableModel(value)
+    if is_function(value):
+        needed = arguments_of_model(value)
+        if needed is None:
+            raise FlowError(flow, [mistake_of_function(value, agent)])
+        return Rules(value) if needed == 1 else CallableModel(value)
     raise FlowError(
         flow,
         [f"agent {agent!r} has no model; give it one, or give the flow one, or pass `model=`."],
     )
 
 
-def _takes_one(function: Callable[..., Any]) -> bool:
-    parameters = inspect.signature(function).parameters.values()
-    needed = [one for one in parameters if one.default is one.empty]
-    return len(needed) == 1 and needed[0].kind is not needed[0].VAR_POSITIONAL
-
-
 def _named(name: str, flow: str, agent: str) -> Model:
     if name in NAMED:
         return NAMED[name]()
+    if name.endswith(SPLIT) and name.removesuffix(SPLIT) in (*NAMED, WORDLLAMA):
+        from handoff_console.runtime.models.splitting import Splitting
+
+        router = _named(name.removesuffix(SPLIT), flow, agent)
+        assert isinstance(router, Bm25)
+        return Splitting(router)
+    if name == WORDLLAMA:
+        from handoff_console.runtime.models.wordllama import WordLlama
+
+        try:
+            return WordLlama()
+        except ModelError as error:
+            raise FlowError(flow, [f"agent {agent!r}: {error}"]) from error
     if name.partition(":")[0] in PROVIDERS:
         from handoff_console.runtime.models.provider import ProviderModel
 

@@ -5,11 +5,16 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from handoff_console.runtime.agents import Agent
-from handoff_console.runtime.context import unfenced
-from handoff_console.runtime.contract import HandoffRequest, Message, ToolCall, Usage
+from handoff_console.runtime.contract import (
+    HandoffRequest,
+    Message,
+    Packet,
+    ToolCall,
+    Usage,
+    unfenced,
+)
 from handoff_console.runtime.flow import Flow
 from handoff_console.runtime.frozen import quickly_made
-from handoff_console.runtime.packet import Packet
 
 PROVIDERS = ("anthropic", "openai", "server")
 """What the name of a live model begins with, before the colon. `server` is any other server that

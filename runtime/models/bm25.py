@@ -18,6 +18,7 @@ from typing import Any
 
 from handoff_console.runtime.canonical import canonical_text
 from handoff_console.runtime.contract import HandoffKind, Status
+from handoff_console.runtime.events import NO_MATCH
 from handoff_console.runtime.models.base import ModelCall, ModelReply, ToolResult
 from handoff_console.runtime.models.replies import answer, delegate, hand_over, say
 
@@ -84,22 +85,33 @@ def decide(scores: Sequence[Score], threshold: float = 0.0) -> Score | None:
 class Bm25:
     """A router that hands off to the target whose description fits the message best."""
 
-    name, offline, reads_prompt = "offline:bm25", True, False
+    name = "offline:bm25"
+    offline, reads_prompt = True, False
 
     async def reply(self, call: ModelCall, /) -> ModelReply:
         """Hand off, or say that it does not know."""
         edges = {spec["handoff"]["target"]: spec for spec in call.tools if "handoff" in spec}
         if call.results:
             return _told(call.results[-1])
-        texts = tuple((name, _described(spec)) for name, spec in edges.items())
-        scores = _ranking(texts).scores(call.text)
+        scores = self.scores(call)
         best = decide(scores, call.agent.threshold)
         if best is None:
-            return say(_does_not_know(scores))
-        reason = f"matched: {', '.join(best.matched)} (score {best.score:.2f})"
+            return say(_does_not_know(scores), finish_reason=NO_MATCH)
+        how = f"matched: {', '.join(best.matched)}" if best.matched else "nearest"
+        reason = f"{how} (score {best.score:.2f})"
         if edges[best.target]["handoff"]["via"] == HandoffKind.TRANSFER:
             return hand_over(best.target, reason)
         return delegate(best.target, " ".join(call.text.split()), reason=reason)
+
+    def scores(self, call: ModelCall) -> list[Score]:
+        """Return how well each agent that may be asked fits the message, best first."""
+        return self.scores_of(call.text, call.tools)
+
+    def scores_of(self, text: str, tools: Sequence[Mapping[str, Any]]) -> list[Score]:
+        """Return how well each agent that these tools hand off to fits a text, best first."""
+        specs = [spec for spec in tools if "handoff" in spec]
+        texts = tuple((spec["handoff"]["target"], _described(spec)) for spec in specs)
+        return _ranking(texts).scores(text)
 
 
 def _told(result: ToolResult) -> ModelReply:

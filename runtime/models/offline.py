@@ -7,10 +7,18 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields, replace
 from typing import Any
 
-from handoff_console.runtime.canonical import canonical_text
+from handoff_console.runtime.blame import defined_at, raised_at
+from handoff_console.runtime.canonical import as_json, canonical_text
 from handoff_console.runtime.clock import in_virtual_time
 from handoff_console.runtime.contract import Message, ToolCall, Usage
-from handoff_console.runtime.errors import ModelError
+from handoff_console.runtime.errors import (
+    MISTAKES,
+    FunctionFailed,
+    HandoffConsoleError,
+    ModelError,
+    named,
+)
+from handoff_console.runtime.events import NO_RULE
 from handoff_console.runtime.models.base import ModelCall, ModelReply
 from handoff_console.runtime.tools import in_thread
 
@@ -68,14 +76,22 @@ class Rules:
         self.name = name
         self._rule = rule
 
+    @property
+    def rule(self) -> Callable[[ModelCall], Any]:
+        """The function that it follows."""
+        return self._rule
+
     async def reply(self, call: ModelCall, /) -> ModelReply:
         """Answer as the rule says."""
-        found = self._rule(call)
-        if inspect.isawaitable(found):
-            found = await found
+        try:
+            found = self._rule(call)
+            if inspect.isawaitable(found):
+                found = await found
+        except MISTAKES as error:
+            raise _fault(self._rule, error) from error
         if found is None:
-            return ModelReply(text=no_rule(call.agent.name))
-        return await _told(as_reply(found), call)
+            return ModelReply(text=no_rule(call.agent.name), finish_reason=NO_RULE)
+        return await _told(_own_reply(self._rule, found), call)
 
 
 class CallableModel:
@@ -102,13 +118,32 @@ class CallableModel:
     async def reply(self, call: ModelCall, /) -> ModelReply:
         """Answer with what the function returns: a text, a dict, or a `ModelReply`."""
         asked = call.agent.name, list(call.messages)
-        if self._at_once or in_virtual_time():
-            found = self._function(*asked)
-        else:
-            found = await in_thread(lambda: self._function(*asked), {}, self.name)
-        if inspect.isawaitable(found):
-            found = await found
-        return as_reply(found)
+        try:
+            if self._at_once or in_virtual_time():
+                found = self._function(*asked)
+            else:
+                found = await in_thread(lambda: self._function(*asked), {}, self.name)
+            if inspect.isawaitable(found):
+                found = await found
+        except MISTAKES as error:
+            raise _fault(self._function, error) from error
+        return _own_reply(self._function, found)
+
+
+def _own_reply(function: Callable[..., Any], value: Any) -> ModelReply:
+    """Return what a function of the user's own returned, as a reply."""
+    try:
+        return as_reply(value)
+    except ModelError as error:
+        text = str(error).replace("The model's", "its").replace("The model", "it")
+        raise FunctionFailed(text, defined_at(function)) from error
+
+
+def _fault(function: Callable[..., Any], error: BaseException) -> Exception:
+    """Return the error to raise for one that a function raised: its own if it meant that."""
+    if isinstance(error, HandoffConsoleError | TimeoutError | ConnectionError):
+        return error
+    return FunctionFailed(named(error), raised_at(function, error))
 
 
 def as_reply(value: Any) -> ModelReply:
@@ -135,16 +170,26 @@ def as_reply(value: Any) -> ModelReply:
             f"The model returned {type(value).__name__}; it has to return text, a ModelReply, or a "
             "dict of a ModelReply's fields."
         )
-    text = value.text or ""
-    if not isinstance(text, str):
-        raise ModelError(f"The model's text is a {type(text).__name__}; it has to be a text.")
-    calls = tuple(_as_call(call) for call in value.tool_calls or ())
+    text, reason = _as_text(value.text, "text"), _as_text(value.finish_reason, "finish reason")
+    given = value.tool_calls or ()
+    if not isinstance(given, tuple | list):
+        raise ModelError(f"The model's tool calls are a {type(given).__name__}; send a list.")
+    calls = tuple(_as_call(call) for call in given)
     usage = _as_usage(value.usage)
-    if (text, calls, usage) == (value.text, value.tool_calls, value.usage):
+    # Calls are not compared: their arguments may hold what cannot be.
+    if not calls and (text, reason, usage) == (value.text, value.finish_reason, value.usage):
         return value
-    return replace(value, text=text, tool_calls=calls, usage=usage)
+    return replace(value, text=text, finish_reason=reason, tool_calls=calls, usage=usage)
 
 
+def _as_text(value: Any, what: str) -> str:
+    if value is None or isinstance(value, str):
+        return value or ""
+    raise ModelError(f"The model's {what} is a {type(value).__name__}; it has to be a text.")
+
+
+_MOST_TOKENS = 2**53
+"""More than any model has: no number that JSON and databases hold."""
 _REPLY_FIELDS = frozenset(field.name for field in fields(ModelReply))
 
 
@@ -166,7 +211,7 @@ def _as_call(call: Any) -> ToolCall:
         if given is None:
             return {**made, "malformed": call.get("malformed") or written}
     if given is None or isinstance(given, dict):
-        made["arguments"] = given or {}
+        made["arguments"] = as_json(given or {})
         return {**made, "malformed": call["malformed"]} if "malformed" in call else made
     return {**made, "malformed": canonical_text(given)}
 
@@ -180,17 +225,22 @@ def _json_object(text: str) -> dict[str, Any] | None:
 
 
 def _as_usage(usage: Any) -> Usage | None:
-    if usage is None or (isinstance(usage, Usage) and min(usage[:2]) >= 0):
-        return usage
+    if usage is None:
+        return None
+    numbers: Any = usage
     if isinstance(usage, Mapping):
-        usage = (usage.get("input_tokens"), usage.get("output_tokens"))
-    if isinstance(usage, tuple | list) and len(usage) >= 2:
-        numbers = usage[:2]
-        if all(type(number) is int and number >= 0 for number in numbers):
-            return Usage(*numbers)
+        numbers = (usage.get("input_tokens"), usage.get("output_tokens"))
+    if isinstance(numbers, tuple | list) and len(numbers) >= 2:
+        taken, made = numbers[:2]
+        if _is_count(taken) and _is_count(made):
+            return usage if isinstance(usage, Usage) else Usage(taken, made)
     raise ModelError(
         "The model's usage is no pair of token counts; leave it out where it is not known."
     )
+
+
+def _is_count(number: Any) -> bool:
+    return type(number) is int and 0 <= number < _MOST_TOKENS
 
 
 def no_rule(agent: str) -> str:

@@ -21,6 +21,7 @@ from handoff_console.runtime.events import (
     HandoffRequested,
     UserMessageReceived,
 )
+from handoff_console.runtime.frozen import quickly_made
 
 
 class Entry(StrEnum):
@@ -37,6 +38,7 @@ class Entry(StrEnum):
     """A reservation the pool could not make, or a handoff that stopped because it was empty."""
 
 
+@quickly_made
 @dataclass(frozen=True, slots=True)
 class LedgerRow:
     """One thing that happened to the pool, with what was true afterwards as it was recorded."""

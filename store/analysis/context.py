@@ -14,8 +14,9 @@ from handoff_console.runtime.events import (
     HandoffRequested,
     ModelCalled,
     ModelReplied,
+    context_chain,
 )
-from handoff_console.store.analysis.bodies import Body, read, read_fields
+from handoff_console.store.analysis.bodies import Body, read_fields
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +143,7 @@ def context_of(events: Iterable[Event], call: Event, body: Body) -> SeenContext:
         elif event.seq > call.seq and isinstance(event.payload, ModelReplied):
             replied = event.payload
             break
-    digests, is_whole = chain(called.context, body)
+    digests, is_whole = context_chain(called.context, body)
     first_new = len(digests) - (called.messages - read_before)
     return SeenContext(
         seq=call.seq,
@@ -159,25 +160,6 @@ def context_of(events: Iterable[Event], call: Event, body: Body) -> SeenContext:
         output_tokens=replied.output_tokens if replied else 0,
         is_repair=called.repair,
     )
-
-
-def chain(context: str, body: Body) -> tuple[tuple[str, ...], bool]:
-    """Return the digests of all messages of a context, oldest first, and whether that is all.
-
-    A chain that leads back into itself, or to a body that is gone, ends there.
-    """
-    parts: list[list[str]] = []
-    seen: set[str] = set()
-    node: Any = context
-    while isinstance(node, str) and node not in seen:
-        seen.add(node)
-        fields = read(body, node)
-        if not isinstance(fields, Mapping) or not isinstance(fields.get("messages"), list):
-            break
-        parts.append([name for name in fields["messages"] if isinstance(name, str)])
-        node = fields.get("previous")
-    digests = tuple(name for part in reversed(parts) for name in part)
-    return digests, node is None
 
 
 def message(digest: str, body: Body, *, is_new: bool = False) -> SeenMessage:

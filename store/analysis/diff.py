@@ -22,7 +22,7 @@ from handoff_console.store.analysis.figures import Figures, figures_of, totals
 from handoff_console.store.analysis.findings.record import Record
 from handoff_console.store.analysis.handoff_work import HandoffWork
 from handoff_console.store.analysis.nodes import HandoffNode
-from handoff_console.store.analysis.scope import scope_of
+from handoff_console.store.analysis.scope import named_scope, scope_of
 from handoff_console.store.analysis.work_differences import work_differences
 
 
@@ -96,18 +96,25 @@ class Comparison:
         return self.first is None
 
 
-def compare(left: Record, right: Record) -> Comparison:
+def compare(left: Record, right: Record, *, handoffs: tuple[str, str] | None = None) -> Comparison:
     """Compare two runs.
 
     Of a re-run of one handoff and the session it repeats a part of, only that handoff and what is
     below it is compared, on both sides.
+
+    Args:
+        left: One of them.
+        right: The other one.
+        handoffs: One handoff of each, to be compared with what is below it; wherever they stand,
+            these two are taken for the same one.
     """
-    path, mine, theirs = scope_of(left, right)
+    found = named_scope(left, right, handoffs) if handoffs else scope_of(left, right)
+    path, mine, theirs = found
     left_works, right_works = _works(left, mine), _works(right, theirs)
     order = _Order(left_works, right_works)
     pairs: list[Pair] = []
     firsts: list[tuple[float, int]] = []
-    for match in align(left_works, right_works):
+    for match in _aligned(left_works, right_works, named=bool(handoffs)):
         pair = _pair(match, order)
         if pair.differences:
             firsts.append((order.place(pair.differences[0]), len(pairs)))
@@ -116,10 +123,23 @@ def compare(left: Record, right: Record) -> Comparison:
         path=path,
         pairs=tuple(pairs),
         settings=tuple(_settings(left, right, whole=path is None)),
-        left=totals(left.tree, mine, [p.left_figures for p in pairs if p.left_figures]),
-        right=totals(right.tree, theirs, [p.right_figures for p in pairs if p.right_figures]),
+        left=totals(left.tree, mine, _figures(pairs, "left"), is_handoff=bool(handoffs)),
+        right=totals(right.tree, theirs, _figures(pairs, "right"), is_handoff=bool(handoffs)),
         first=min(firsts)[1] if firsts else None,
     )
+
+
+def _figures(pairs: Sequence[Pair], side: str) -> list[Figures]:
+    found = (getattr(pair, f"{side}_figures") for pair in pairs)
+    return [figures for figures in found if figures]
+
+
+def _aligned(
+    left: Sequence[HandoffWork], right: Sequence[HandoffWork], *, named: bool
+) -> Sequence[Match]:
+    if not named or not left or not right:
+        return align(left, right)
+    return [Match(left[0], right[0]), *align(left[1:], right[1:])]
 
 
 class _Order:

@@ -5,7 +5,7 @@ Source: S4, "A research assistant that went parallel"; S2, "Token Economics and 
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from itertools import accumulate
+from itertools import accumulate, takewhile
 from typing import NamedTuple
 
 from handoff_console.runtime.contract import HandoffKind
@@ -128,14 +128,15 @@ def tokens_by_step(events: Iterable[Event], handoff_id: str) -> tuple[int, ...]:
 
 
 def pays_off_at(lean: Sequence[int], other: Sequence[int]) -> int | None:
-    """Return the first step after which `lean` has used fewer tokens; None: it never has.
+    """Return the step after which `lean` has used fewer tokens for good; None: there is none.
 
     Args:
         lean: Tokens after each step, what came before them included.
         other: The same of another way to do it; steps that only one of them has do not count.
     """
-    pairs = zip(lean, other, strict=False)
-    return next((step for step, (mine, its) in enumerate(pairs, 1) if mine < its), None)
+    pairs = list(zip(lean, other, strict=False))
+    fewer = sum(1 for _ in takewhile(lambda pair: pair[0] < pair[1], reversed(pairs)))
+    return len(pairs) - fewer + 1 if fewer else None
 
 
 def _ratio(mine: float | None, its: float | None) -> float | None:

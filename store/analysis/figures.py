@@ -68,18 +68,28 @@ def figures_of(work: HandoffWork) -> Figures:
     )
 
 
-def totals(tree: HandoffTree, nodes: Sequence[HandoffNode], figures: Iterable[Figures]) -> Figures:
+def totals(
+    tree: HandoffTree,
+    nodes: Sequence[HandoffNode],
+    figures: Iterable[Figures],
+    *,
+    is_handoff: bool = False,
+) -> Figures:
     """Return what handoffs took together; of none, nothing.
 
     Args:
         tree: The session's.
         nodes: All of it, or a handoff with what is below it, in pre-order.
         figures: Of each of them.
+        is_handoff: A handoff is meant, also where it is all of the tree: its own outcome counts,
+            since the end of its session may not have been read.
     """
     parts = list(figures)
     outcome, limit = tree.outcome, tree.limit
-    if 0 < len(nodes) < len(tree.nodes):
+    if nodes and (is_handoff or len(nodes) < len(tree.nodes)):
         answering = tree.last_of_chain(nodes[0].handoff_id)
+        if answering.handoff_id not in {node.handoff_id for node in nodes}:
+            answering = nodes[0]  # a first attempt alone, without the retry that answered for it
         outcome, limit = answering.outcome, answering.limit
     sums = {name: sum(getattr(part, name) for part in parts) for name in _ADDED}
     return Figures(outcome=outcome.value, limit=limit, seconds=_seconds(nodes), **sums)

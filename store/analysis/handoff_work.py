@@ -20,9 +20,9 @@ from handoff_console.runtime.events import (
     ToolCalled,
     ToolDenied,
     ToolReturned,
+    context_chain,
 )
 from handoff_console.store.analysis.bodies import Body, read, read_fields
-from handoff_console.store.analysis.context import chain
 from handoff_console.store.analysis.nodes import HandoffNode
 
 _P = TypeVar("_P", bound=Payload)
@@ -58,6 +58,8 @@ class Entry:
     body: Body | None = field(compare=False, repr=False)
     error: str = ""
     """Why a model did not answer, or a tool failed or was denied."""
+    call_id: str = field(default="", compare=False)
+    """Of a call that was denied: it has no body of its own, and stands in the reply alone."""
 
     @property
     def name(self) -> str:
@@ -72,6 +74,8 @@ class Entry:
         """What was said: a text; of a tool or a reply, a mapping. Ids of calls are left out."""
         if self.kind is EntryKind.TOOL:
             arguments, result = (read(self.body, digest) for digest in self.digests)
+            if self.call_id:
+                arguments = _asked_with(arguments, self.call_id)
             return {"arguments": arguments, "result": _text(result), "error": self.error}
         said = read_fields(self.body, self.digests[0] if self.digests else None)
         if self.kind is EntryKind.MESSAGE:
@@ -194,7 +198,7 @@ class HandoffWork:
         calls = list(self.of(ModelCalled))
         if not calls or self.body is None:
             return
-        digests, _ = chain(calls[-1][1].context, self.body)
+        digests, _ = context_chain(calls[-1][1].context, self.body)
         has_prompt = self.agent[1] is not None
         start = 0
         for seq, called in calls:
@@ -221,12 +225,22 @@ class HandoffWork:
             digests = (use.arguments, back.result if back else "")
             error = back.error if back else "it did not return"
             yield Entry(EntryKind.TOOL, use.tool, use.step, seq, digests, self.body, error=error)
+        replies = {replied.step: replied.reply for _, replied in self.of(ModelReplied)}
         for seq, denied in self.of(ToolDenied):
-            digests = ("", denied.result)
-            error = f"denied: {denied.rule}"
             yield Entry(
-                EntryKind.TOOL, denied.tool, denied.step, seq, digests, self.body, error=error
-            )
+                EntryKind.TOOL, denied.tool, denied.step, seq,
+                (replies.get(denied.step) or "", denied.result), self.body,
+                error=f"denied: {denied.rule}", call_id=denied.call_id,
+            )  # fmt: skip
+
+
+def _asked_with(reply: Any, call_id: str) -> Any:
+    """Return the arguments of a call in a reply; None when the reply or the call is gone."""
+    calls = reply.get("tool_calls") if isinstance(reply, Mapping) else None
+    for call in calls if isinstance(calls, list) else ():
+        if isinstance(call, Mapping) and call.get("id") == call_id:
+            return call.get("arguments")
+    return None
 
 
 def _text(message: Any) -> str:

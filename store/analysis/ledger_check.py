@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from handoff_console.runtime.counting import count
 from handoff_console.store.analysis.budget import Entry, Ledger, LedgerRow
 
 
@@ -23,15 +24,15 @@ def check(ledger: Ledger) -> LedgerCheck:
     reserve to refund, so that a record that was damaged or invented shows.
     """
     sums = _Sums(ledger.total_tokens)
-    for count, row in enumerate(ledger.rows, start=1):
+    for place, row in enumerate(ledger.rows, start=1):
         wrong = sums.add(row)
         if wrong:
             sentence = f"The ledger does not add up at event {row.seq}: {wrong}."
-            return LedgerCheck(False, count, row.seq, sentence)
+            return LedgerCheck(False, place, row.seq, sentence)
     last = ledger.rows[-1]
     sentence = (
         f"The ledger adds up: {last.free:,} free + {last.open:,} reserved + {last.spent:,} spent "
-        f"= {ledger.total_tokens:,}, after each of {len(ledger.rows):,} entries."
+        f"= {ledger.total_tokens:,}, after each of {count(len(ledger.rows), 'entry', 'entries')}."
     )
     return LedgerCheck(True, len(ledger.rows), None, sentence)
 
@@ -94,7 +95,8 @@ class _Sums:
         if left is None:
             return f"{row.handoff_id} refunds what it never reserved"
         if left != row.tokens:
-            return f"{row.handoff_id} refunds {row.tokens:,} tokens, but {left:,} are left of it"
+            refunds = f"{row.handoff_id} refunds {count(row.tokens, 'token')}"
+            return f"{refunds}, but {left:,} are left of it"
         carved_from = self._carved_from[row.handoff_id]
         if carved_from in self.left:
             self.left[carved_from] += left

@@ -6,15 +6,14 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeAlias
 
-from handoff_console.runtime.contract import HandoffKind, State, Status
-
-RUNTIME = "runtime"
-"""Who asks for the hop that merges the branches of a fork."""
+from handoff_console.runtime.contract import RUNTIME, HandoffKind, State, Status
+from handoff_console.runtime.frozen import quickly_made
 
 Outcome: TypeAlias = Status | State
 """How a handoff or a session ended, or what it is while it has no result."""
 
 
+@quickly_made
 @dataclass(frozen=True, slots=True)
 class HandoffNode:
     """One handoff as the tree shows it: everything from events, `task` from the request's body."""
@@ -68,6 +67,9 @@ class HandoffNode:
     follows: str | None
     """The earlier attempt that this one repeats."""
     fork_id: str | None
+    waits: tuple[tuple[int, int | None], ...] = ()
+    """From which event on it waited for a person, and the event that ended it; None: it still waits
+    (or never went on)."""
 
 
 @dataclass(frozen=True)
@@ -100,6 +102,12 @@ class HandoffTree:
     @cached_property
     def _retries(self) -> Mapping[str, str]:
         return {node.follows: node.handoff_id for node in self.nodes if node.follows}
+
+    @cached_property
+    def retried(self) -> frozenset[str]:
+        """The handoffs that the runtime tried again, and those tries."""
+        again = {node.handoff_id for node in self.nodes if node.follows}
+        return frozenset(self._retries) | again
 
     def last_of_chain(self, handoff_id: str) -> HandoffNode:
         """Return the handoff that answers for this one: past its transfers and its retry.

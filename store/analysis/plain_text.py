@@ -6,11 +6,13 @@ shown; the record keeps every byte.
 
 import re
 
+from handoff_console.runtime.counting import count
+
 _ANSI = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-Z\\-_])")
 _SURROGATES = re.compile("[\ud800-\udfff]")
 
-_PICTURES = {code: 0x2400 + code for code in range(0x20)} | {0x7F: 0x2421}
-"""Control characters are shown as their pictures: NUL as ␀, ESC as ␛."""
+_ESCAPES = {code: f"\\x{code:02x}" for code in (*range(0x20), 0x7F)}
+"""Control characters are shown as Python writes them; for their pictures many fonts have a box."""
 _HIDDEN = (
     *range(0x80, 0x85), *range(0x86, 0xA0),  # C1 controls, without the line end among them
     0xAD, 0x61C, 0x180E, 0x200B, 0x200E, 0x200F, 0x2060, 0xFEFF,  # invisible, or turn the line
@@ -20,7 +22,7 @@ _HIDDEN = (
 _BREAKS = (0x09, 0x0A, 0x0B, 0x0C, 0x0D, 0x85, 0x2028, 0x2029)
 
 _ONE_LINE: dict[int, int | str | None] = {
-    **_PICTURES,
+    **_ESCAPES,
     **dict.fromkeys(_HIDDEN),
     **dict.fromkeys(_BREAKS, " "),
 }
@@ -33,10 +35,10 @@ _BLOCK: dict[int, int | str | None] = {
 
 
 def one_line(text: str, limit: int = 200) -> str:
-    """Return text for a place of one line, at most `limit` characters, an ellipsis where cut.
+    r"""Return text for a place of one line, at most `limit` characters, an ellipsis where cut.
 
     White space of any kind becomes one space, terminal colours and marks that turn the direction
-    are left out, other control characters are shown as their pictures. A megabyte costs no more
+    are left out, other control characters are shown as escapes (`\x00`). A megabyte costs no more
     than a sentence.
     """
     head = text[: limit * 4 + 64]
@@ -57,7 +59,7 @@ def block(text: str, limit: int = 20_000) -> str:
     shown = _visible(text[:limit], _BLOCK)
     if len(text) <= limit:
         return shown
-    return f"{shown}\n… {len(text) - limit:,} more characters"
+    return f"{shown}\n… {count(len(text) - limit, 'more character')}"
 
 
 def _visible(text: str, table: dict[int, int | str | None]) -> str:

@@ -7,9 +7,8 @@ recorded one is kept, so that a handoff is judged by what changed and not by wha
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 
-from handoff_console.runtime.asking import MIN_REPLY_TOKENS
 from handoff_console.runtime.budget import Pool
-from handoff_console.runtime.contract import HandoffKind
+from handoff_console.runtime.contract import MIN_REPLY_TOKENS, HandoffKind
 from handoff_console.store.analysis.pool_change import Change, Fate, Held
 from handoff_console.store.analysis.pool_counts import RULES, Counts
 from handoff_console.store.analysis.pool_course import Act, Asked, Course, Step
@@ -37,8 +36,6 @@ class Replay:
         self._was = Pool(asked.pool_tokens, asked.finish_floor_tokens)
         self.held = {name: Held(handoff) for name, handoff in course.handoffs.items()}
         self._children: dict[str, list[str]] = {}
-        self._grants: set[str | None] = set()
-        """Who holds one, or has held one."""
         self._counts = Counts(course, change)
         self._promised: Counter[str | None] = Counter()
         self.lowest_free = total
@@ -121,7 +118,7 @@ class Replay:
         available = self._available(self.pool, asked)
         held.needed_tokens, held.available_tokens = tokens, max(available, 0)
         if tokens <= available:
-            if asked.parent not in self._grants:
+            if not self.pool.holds(asked.parent):
                 self.slack = min(self.slack, available - tokens)
             return ""
         as_before = tokens <= asked.tokens and available >= self._available(self._was, asked)
@@ -167,7 +164,6 @@ class Replay:
             held.end(Fate.REFUSED, "pool", step.seq)
             return
         self.pool.reserve(asked.handoff_id, asked.parent, tokens, keep_floor=False)
-        self._grants.add(asked.handoff_id)
 
     def _open(self, held: Held, step: Step) -> None:
         held.is_open, held.opened_seconds = True, step.elapsed_seconds
@@ -182,7 +178,7 @@ class Replay:
         most = asked.max_tokens if changed is None else int(changed)
         left = min(most - held.used, self.pool.rest(name))
         left_then = min(asked.max_tokens - held.used, self._was.rest(name))
-        if name not in self._grants:
+        if not self.pool.holds(name):
             self.slack = min(self.slack, self.pool.rest(name) - step.amount - MIN_REPLY_TOKENS)
         if left - step.amount < MIN_REPLY_TOKENS and left < left_then:
             held.needed_tokens, held.available_tokens = step.amount, max(left, 0)

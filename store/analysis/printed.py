@@ -8,9 +8,8 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from handoff_console.runtime.answers import answer_text
 from handoff_console.runtime.canonical import canonical_text
-from handoff_console.runtime.contract import HandoffKind, HandoffResult
+from handoff_console.runtime.contract import HandoffKind, Packet
 from handoff_console.runtime.events import (
     AgentActivated,
     ApprovalRequested,
@@ -23,12 +22,22 @@ from handoff_console.runtime.events import (
     ToolReturned,
     UserMessageReceived,
 )
-from handoff_console.runtime.packet import Packet
+from handoff_console.store.analysis.answers import result_text
 from handoff_console.store.analysis.bodies import Body, read, read_fields
 from handoff_console.store.analysis.plain_text import as_name, block, one_line
 
 LINE_CHARACTERS = 1_000
 _MARK = re.compile(r"<(?=/?result\b)", re.IGNORECASE)
+
+
+def printed_lines(events: Sequence[Event], body: Body) -> list[str]:
+    """Return a session in these forms, one after the other: routes, packets, results, answer."""
+    return [
+        *route_lines(events, body),
+        *packet_lines(events, body),
+        *result_lines(events, body),
+        *answer_lines(events, body),
+    ]
 
 
 def packet_lines(events: Iterable[Event], body: Body) -> list[str]:
@@ -72,7 +81,7 @@ def answer_lines(events: Iterable[Event], body: Body) -> list[str]:
     """Return what the user is shown at the end, line by line; none while it is not over."""
     for event in events:
         if isinstance(event.payload, SessionClosed):
-            return block(_answer(body, event.payload.answer)).splitlines()
+            return block(result_text(body, event.payload.answer)).splitlines()
     return []
 
 
@@ -109,7 +118,7 @@ def _worker_results(events: Iterable[Event], body: Body) -> list[tuple[int, int,
                 elif event.parent_id in roots and request.via is HandoffKind.CALL:
                     asked[event.handoff_id] = (request.step, event.seq)
             case HandoffClosed() as closed if closed.status and event.handoff_id in asked:
-                line = _result(closed.target, _answer(body, closed.result) or closed.status)
+                line = _result(closed.target, result_text(body, closed.result) or closed.status)
                 found.append((*asked[event.handoff_id], line))
     return found
 
@@ -128,14 +137,6 @@ def _what_is_sent(arguments: Any) -> str:
 def _result(worker: str, text: str) -> str:
     said = _MARK.sub("&lt;", one_line(text, LINE_CHARACTERS))
     return f"<result worker={as_name(worker)!r}>{said}</result>"
-
-
-def _answer(body: Body, digest: str | None) -> str:
-    fields = read_fields(body, digest)
-    try:
-        return answer_text(HandoffResult.model_validate(fields)) if fields else ""
-    except ValueError:  # a result of an import may have any form
-        return ""
 
 
 def _descriptions(tools: Any) -> dict[str, str]:

@@ -42,13 +42,16 @@ def proportion(passed: int, total: int, *, confidence: float = 0.95) -> Proporti
         )
     if not total:
         return Proportion(0, 0, 0.0, 1.0)
-    z = NormalDist().inv_cdf((1 + confidence) / 2)
-    share, spread = passed / total, z * z / total
-    middle = (share + spread / 2) / (1 + spread)
-    half = z * sqrt(share * (1 - share) / total + spread / (4 * total)) / (1 + spread)
+    low, high = wilson_bounds(passed / total, total, confidence=confidence)
     return Proportion(
-        passed,
-        total,
-        low=max(middle - half, 0.0) if passed else 0.0,
-        high=min(middle + half, 1.0) if passed < total else 1.0,
+        passed, total, low=low if passed else 0.0, high=high if passed < total else 1.0
     )
+
+
+def wilson_bounds(share: float, weight: float, *, confidence: float = 0.95) -> tuple[float, float]:
+    """Return Wilson's interval of a share that so many tries, or a sum of weights, stand behind."""
+    z = NormalDist().inv_cdf((1 + confidence) / 2)
+    spread = z * z / weight
+    middle = (share + spread / 2) / (1 + spread)
+    half = z * sqrt(share * (1 - share) / weight + spread / (4 * weight)) / (1 + spread)
+    return max(middle - half, 0.0), min(middle + half, 1.0)

@@ -48,6 +48,40 @@ def scope_of(left: Record, right: Record) -> Scope:
     return Scope(None, left.tree.nodes, right.tree.nodes)
 
 
+def named_scope(left: Record, right: Record, handoffs: tuple[str, str]) -> Scope:
+    """Return one handoff of each record, with what is below it; of an unknown one, nothing.
+
+    Of a handoff that was retried it is the first attempt alone, where the other side is the retry.
+    """
+    one, other = (
+        record.tree.by_id.get(name) for record, name in zip((left, right), handoffs, strict=True)
+    )
+    if one is None or other is None:
+        return Scope(None, (), ())
+    mine, theirs = _part(left, one), _part(right, other)
+    if left is right or _begins(left) == _begins(right):
+        mine, theirs = _without(mine, other, theirs), _without(theirs, one, mine)
+    return Scope(one.path, mine, theirs)
+
+
+def _part(record: Record, node: HandoffNode) -> tuple[HandoffNode, ...]:
+    return part_of(record, Place(node.path, node.attempt))
+
+
+def _begins(record: Record) -> str:
+    return record.events[0].session_id if record.events else ""
+
+
+def _without(
+    part: tuple[HandoffNode, ...], other: HandoffNode, theirs: Sequence[HandoffNode]
+) -> tuple[HandoffNode, ...]:
+    """Leave the retry's part out of what it retries."""
+    if not any(node.handoff_id == other.handoff_id and node.follows for node in part[1:]):
+        return part
+    retry = {node.handoff_id for node in theirs}
+    return tuple(node for node in part if node.handoff_id not in retry)
+
+
 def isolated_at(record: Record) -> Place | None:
     """Return the place that a re-run of one handoff stands for; None for a whole session."""
     started = next((payload for _, payload in record.of(SessionStarted)), None)

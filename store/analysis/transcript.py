@@ -5,8 +5,7 @@ Reads events and bodies alone, so that a recorded session prints what the live o
 
 from collections.abc import Iterable, Sequence
 
-from handoff_console.runtime.answers import answer_text
-from handoff_console.runtime.contract import HandoffResult, Status
+from handoff_console.runtime.contract import Status
 from handoff_console.runtime.events import (
     Event,
     HandoffClosed,
@@ -15,7 +14,8 @@ from handoff_console.runtime.events import (
     HandoffRequested,
     InputRequested,
 )
-from handoff_console.store.analysis.bodies import Body, read_fields
+from handoff_console.store.analysis.answers import result_text
+from handoff_console.store.analysis.bodies import Body
 from handoff_console.store.analysis.plain_text import as_name, one_line
 
 LINE_CHARACTERS = 1_000
@@ -60,11 +60,7 @@ def _handed_off(what: str, request: HandoffRequested, rule: str = "") -> str:
 
 
 def _said(closed: HandoffClosed, body: Body | None) -> str:
-    fields = read_fields(body, closed.result)
-    try:
-        said = answer_text(HandoffResult.model_validate(fields)) if fields else closed.notes
-    except ValueError:  # a result of an import may have any form
-        said = closed.notes
+    said = result_text(body, closed.result) or closed.notes
     if closed.status is Status.OK:
         return one_line(said or "ok", LINE_CHARACTERS)
     limit = f" ({closed.reason})" if closed.reason else ""

@@ -79,6 +79,7 @@ class _Draft:
     last_seq: int = 0
     pending: set[str] = field(default_factory=set)
     """What a person has still to decide or answer."""
+    waits: list[tuple[int, int | None]] = field(default_factory=list)
 
     def node(self, unfinished: State, body: Body | None) -> HandoffNode:
         asked, opened, closed, event = self.asked, self.opened, self.closed, self.event
@@ -115,14 +116,27 @@ class _Draft:
             transferred_to=closed.transferred_to if closed else None,
             follows=asked.follows,
             fork_id=self.fork_id,
+            waits=tuple(self.waits),
         )
+
+    def ask_a_person(self, subject: str, seq: int) -> None:
+        if not self.pending:
+            self.waits.append((seq, None))
+        self.pending.add(subject)
+
+    def hear_a_person(self, subject: str, seq: int) -> None:
+        self.pending.discard(subject)
+        if not self.pending and self.waits and self.waits[-1][1] is None:
+            self.waits[-1] = (self.waits[-1][0], seq)
 
     def outcome(self, unfinished: State) -> Outcome:
         if self.rejected:
             return State.REFUSED
         if self.closed is None:
-            waits = self.pending and unfinished in {State.RUNNING, State.INTERRUPTED}
-            return State.WAITING if waits else unfinished
+            if self.pending and unfinished in {State.RUNNING, State.INTERRUPTED}:
+                return State.WAITING
+            is_new = self.opened is None and unfinished is State.RUNNING
+            return State.ASKED_FOR if is_new else unfinished
         if self.closed.ended_by is EndedBy.TRANSFERRED:
             return State.TRANSFERRED
         if self.closed.ended_by is EndedBy.CANCELLED:
@@ -252,6 +266,8 @@ def _charged(draft: _Draft, _: Event, payload: Any) -> None:
     draft.measured = draft.measured and not payload.estimated
 
 
+_QUESTION = "question"
+
 _NOTES: dict[type, Callable[[_Draft, Event, Any], None]] = {
     BudgetReserved: _reserved,
     HandoffOpened: _opened,
@@ -259,10 +275,10 @@ _NOTES: dict[type, Callable[[_Draft, Event, Any], None]] = {
     HandoffClosed: _closed,
     ModelCalled: _called,
     BudgetCharged: _charged,
-    ApprovalRequested: lambda draft, _, payload: draft.pending.add(payload.approval_id),
-    ApprovalDecided: lambda draft, _, payload: draft.pending.discard(payload.approval_id),
-    InputRequested: lambda draft, _, __: draft.pending.add("input"),
-    InputGiven: lambda draft, _, __: draft.pending.discard("input"),
+    ApprovalRequested: lambda draft, e, payload: draft.ask_a_person(payload.approval_id, e.seq),
+    ApprovalDecided: lambda draft, e, payload: draft.hear_a_person(payload.approval_id, e.seq),
+    InputRequested: lambda draft, e, _: draft.ask_a_person(_QUESTION, e.seq),
+    InputGiven: lambda draft, e, _: draft.hear_a_person(_QUESTION, e.seq),
 }
 _GROW: dict[type, Callable[[_Growth, Event, Any], None]] = {
     HandoffRequested: _Growth.ask,

@@ -20,6 +20,7 @@ from typing import Any
 from handoff_console.runtime.canonical import canonical_text
 from handoff_console.store import reader
 from handoff_console.store.exchange.lines import iso_time
+from handoff_console.store.progress import Progress
 
 FORMAT = "handoff-console-sessions"
 VERSION = 1
@@ -32,7 +33,9 @@ _ROWS = """
 """
 
 
-def export_lines(db: sqlite3.Connection, session_ids: Sequence[str]) -> Iterator[str]:
+def export_lines(
+    db: sqlite3.Connection, session_ids: Sequence[str], progress: Progress | None = None
+) -> Iterator[str]:
     """Yield the lines of a file with these sessions, in this order, each with its line break.
 
     All of it is as it was at the first line, whatever is written meanwhile. Without sessions the
@@ -52,8 +55,10 @@ def export_lines(db: sqlite3.Connection, session_ids: Sequence[str]) -> Iterator
             events=sum(section.events for section in sections),
         )
         written: set[int] = set()
-        for section in sections:
+        for number, section in enumerate(sections, 1):
             yield from section.lines(db, written)
+            if progress is not None:
+                progress(number, len(sections))
     finally:
         db.execute("rollback")
 

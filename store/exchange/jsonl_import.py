@@ -5,16 +5,18 @@ the import and is named. Sessions before it are in the store then.
 """
 
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any, BinaryIO, NamedTuple
 
 from handoff_console.runtime.canonical import canonical_text
+from handoff_console.runtime.counting import count
 from handoff_console.runtime.errors import EventError
 from handoff_console.runtime.events import load_payload
 from handoff_console.store.errors import ImportRefused
 from handoff_console.store.exchange.incoming import IncomingEvent, IncomingSession, put_in
 from handoff_console.store.exchange.jsonl import FORMAT, VERSION
 from handoff_console.store.exchange.lines import Line, LineReader
+from handoff_console.store.progress import Progress
 
 MAX_SESSION_BYTES = 512 * 2**20
 """A larger session is refused: it is held in memory until it is complete."""
@@ -26,9 +28,6 @@ _EVENT_FIELDS = frozenset(
     "seq at elapsed_seconds turn request_id handoff_id parent_id path attempt kind version"
     " payload".split()
 )
-
-Progress = Callable[[int, int], None]
-"""Is told how many of how many sessions are done."""
 
 
 class Imported(NamedTuple):
@@ -70,18 +69,20 @@ def import_sessions(
         if progress is not None:
             progress(number + 1, expected)
     if next(lines, None) is not None:
-        raise reader.refuse(f"the file goes on after its {expected} sessions.")
+        raise reader.refuse(f"the file goes on after its {count(expected, 'session')}.")
     return Imported(tuple(new), tuple(unchanged))
 
 
-def announced_sessions(file: BinaryIO, *, source: str) -> int:
-    """Return how many sessions a file says it has, reading its first line alone.
+def check_first_session(file: BinaryIO, *, source: str) -> None:
+    """Read a file up to the end of its first session, so that no store is made for a bad one.
 
     Raises:
-        ImportRefused: It is not a file of recorded sessions.
+        ImportRefused: A line is wrong, or the file was cut off.
     """
     reader = LineReader(file, source)
-    return _header(reader, next(iter(reader), None))
+    lines = iter(reader)
+    if _header(reader, next(lines, None)):
+        _session(reader, lines, set())
 
 
 def _header(reader: LineReader, line: Line | None) -> int:

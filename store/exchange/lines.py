@@ -59,7 +59,9 @@ class LineReader:
         except RecursionError as error:
             raise self.refuse("the values are nested too deeply; no session has that.") from error
         except json.JSONDecodeError as error:
-            raise self.refuse(f"this is not JSON ({error.msg} at {error.pos + 1}).") from error
+            raise self.refuse(
+                f"this is not JSON ({json_problem(error)} at column {error.colno})."
+            ) from error
         except ValueError as error:
             raise self.refuse(f"a number is out of range ({error}).") from error
         if not isinstance(value, dict):
@@ -124,6 +126,11 @@ class LineReader:
         unknown = sorted(line.fields.keys() - names)
         if unknown:
             raise self.refuse(f"the field {unknown[0]!r} is unknown here.", line.number)
+
+
+def json_problem(error: json.JSONDecodeError) -> str:
+    """Return what is wrong with a text that is not JSON, without the place, in a few words."""
+    return error.msg.rstrip(": ").removesuffix(" at")
 
 
 def iso_time(at_us: int) -> str:

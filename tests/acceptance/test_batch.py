@@ -131,26 +131,62 @@ def test_labels_stay_with_their_session(handoff, echo):
     assert json.loads(handoff("list", "--json", "--label", "label=other").out) == []
 
 
-def test_a_bad_line_stops_the_batch_by_its_number_and_what_came_before_stays(handoff, echo):
-    (echo / "asked.jsonl").write_text('{"text": "request 1"}\n{"txt": 2}\n{"text": "request 3"}\n')
+THREE = '{"text": "request 1"}\n{"txt": 2}\n{"text": "request 3"}\n'
+
+
+def test_a_bad_line_is_named_by_its_number_before_anything_is_run(handoff, echo):
+    (echo / "asked.jsonl").write_text(THREE + "{\n7\n")
 
     done = handoff("run", "flow.py:flow", "--input", "asked.jsonl")
 
     assert done.status == 2
-    assert "asked.jsonl, line 2: it has none of the keys 'text', 'input' or 'message'" in done.err
-    assert sessions(echo / "handoff.db") == [("request 1", "ok")]
+    assert done.err.endswith(
+        "asked.jsonl, line 2: it has none of the keys 'text', 'input' or 'message'; nothing was "
+        "run. Correct it and 2 other lines and run the same command again, or leave bad lines out "
+        "with `--on-bad-line skip`.\n"
+    )
+    assert not (echo / "handoff.db").exists()
 
 
-def test_a_bad_line_is_skipped_as_asked_and_the_batch_goes_on_behind_it(handoff, echo):
-    (echo / "asked.jsonl").write_text('{"text": "request 1"}\n{"txt": 2}\n{"text": "request 3"}\n')
-    words = ("run", "flow.py:flow", "--input", "asked.jsonl")
-    handoff(*words)
+def test_a_bad_line_behind_the_limit_is_no_matter(handoff, echo):
+    (echo / "asked.jsonl").write_text(THREE)
 
-    done = handoff(*words, "--on-bad-line", "skip")
+    assert handoff("run", "flow.py:flow", "--input", "asked.jsonl", "--limit", "1").status == 0
+
+
+def test_a_bad_line_is_skipped_as_asked_and_is_not_counted_as_done(handoff, echo):
+    (echo / "asked.jsonl").write_text(THREE)
+    words = ("run", "flow.py:flow", "--input", "asked.jsonl", "--on-bad-line", "skip")
+
+    done = handoff(*words)
 
     assert done.status == 0
+    assert done.out.startswith("2 of 3 requests done now, in ")
     assert "1 line skipped:\n  line 2: it has none of the keys" in done.out
     assert sessions(echo / "handoff.db") == [("request 1", "ok"), ("request 3", "ok")]
+    again, form = handoff(*words), json.loads(handoff(*words, "--json").out)
+    assert again.out.startswith("2 requests of ")
+    assert "were done before" in again.out
+    assert "1 line skipped:\n  line 2: it has none of the keys" in again.out
+    counted = [form[name] for name in ("requests", "done", "done_before", "left")]
+    assert (counted, len(form["skipped"])) == ([3, 2, 2, 0], 1)
+    assert (form["outcomes"], "unknown" in again.out) == ({"ok": 2}, False)
+
+
+def test_a_line_whose_interrupted_session_was_deleted_is_run_and_one_that_was_done_is_not(
+    handoff, echo, held
+):
+    process = held("request 2")
+    process.kill()
+    process.communicate()
+    (echo / "hold request 2").unlink()
+    unfinished = json.loads(handoff("list", "--json", "--outcome", "interrupted").out)
+    finished = json.loads(handoff("list", "--json", "--search", "request 1").out)
+
+    handoff("delete", "--yes", unfinished[0]["session_id"], finished[0]["session_id"])
+    handoff("run", "flow.py:flow", "--input", "asked.txt", "--limit", "4")
+
+    assert sessions(echo / "handoff.db") == [(f"request {n}", "ok") for n in (0, 2, 3)]
 
 
 def test_a_changed_input_is_a_new_batch_and_says_so(handoff, echo):
@@ -163,12 +199,12 @@ def test_a_changed_input_is_a_new_batch_and_says_so(handoff, echo):
     assert "2 of 2 requests done now" in done.out
 
 
-def test_a_changed_flow_is_a_new_batch_and_says_so(echo):
+def test_a_changed_flow_is_a_new_batch_and_says_so(handoff, echo):
     words = ("run", "flow.py:flow", "--input", "asked.txt", "--limit", "5")
-    program(echo, *words)
+    handoff(*words)
     (echo / "flow.py").write_text(FLOW.replace('Agent("echo",', 'Agent("echo", "Other prompt.",'))
 
-    done = program(echo, *words)
+    done = handoff(*words)
 
     assert "the flow has changed since an earlier batch" in done.err
     assert done.out.startswith("5 of 5 requests done now")
@@ -184,7 +220,7 @@ def test_other_options_are_another_batch(handoff, echo):
     assert len(sessions(echo / "handoff.db")) == 10
 
 
-def test_a_killed_batch_goes_on_and_every_request_is_answered_once(echo, held):
+def test_a_killed_batch_goes_on_and_every_request_is_answered_once(handoff, echo, held):
     process = held("request 12")
     process.kill()
     process.communicate()
@@ -194,17 +230,17 @@ def test_a_killed_batch_goes_on_and_every_request_is_answered_once(echo, held):
         *((f"request {n}", "ok") for n in range(12)),
         ("request 12", "running"),
     ]
-    done = program(echo, "run", "flow.py:flow", "--input", "asked.txt", "--json")
+    done = handoff("run", "flow.py:flow", "--input", "asked.txt", "--json")
 
     form = json.loads(done.out)
     assert (form["done_before"], form["done"]) == (12, 30)
     after = sessions(echo / "handoff.db")
     assert [row for row in after if row[1] == "ok"] == [(f"request {n}", "ok") for n in range(30)]
     assert [row for row in after if row[1] != "ok"] == [("request 12", "running")]
-    assert "interrupted" in program(echo, "list", "--outcome", "interrupted").out
+    assert "interrupted" in handoff("list", "--outcome", "interrupted").out
 
 
-def test_ctrl_c_finishes_the_session_that_runs_and_says_how_to_go_on(echo, held):
+def test_ctrl_c_finishes_the_session_that_runs_and_says_how_to_go_on(handoff, echo, held):
     process = held("request 7")
     process.send_signal(signal.SIGINT)
     assert process.stderr is not None
@@ -219,12 +255,12 @@ def test_ctrl_c_finishes_the_session_that_runs_and_says_how_to_go_on(echo, held)
     assert "  handoff run flow.py:flow --input asked.txt\n" in err
     assert sessions(echo / "handoff.db") == [(f"request {n}", "ok") for n in range(8)]
 
-    done = program(echo, "run", "flow.py:flow", "--input", "asked.txt")
+    done = handoff("run", "flow.py:flow", "--input", "asked.txt")
     assert done.err.startswith("Going on after 8 of 30.\n")
     assert sessions(echo / "handoff.db") == [(f"request {n}", "ok") for n in range(30)]
 
 
-def test_a_second_ctrl_c_cancels_the_session_and_it_is_run_again_later(echo, held):
+def test_a_second_ctrl_c_cancels_the_session_and_it_is_run_again_later(handoff, echo, held):
     process = held("request 7")
     process.send_signal(signal.SIGINT)
     assert process.stderr is not None
@@ -236,11 +272,11 @@ def test_a_second_ctrl_c_cancels_the_session_and_it_is_run_again_later(echo, hel
     assert process.returncode == 130
     assert sessions(echo / "handoff.db")[-1] == ("request 7", "cancelled")
     (echo / "hold request 7").unlink()
-    program(echo, "run", "flow.py:flow", "--input", "asked.txt")
+    handoff("run", "flow.py:flow", "--input", "asked.txt")
     assert sessions(echo / "handoff.db")[7:9] == [("request 7", "cancelled"), ("request 7", "ok")]
 
 
-def test_ctrl_c_cancels_a_single_session_and_keeps_its_record(echo):
+def test_ctrl_c_cancels_a_single_session_and_keeps_its_record(handoff, echo):
     (echo / "hold alone").touch()
     process = started(echo, "run", "flow.py:flow", "--message", "alone")
     while not (echo / "reached").exists():
@@ -253,13 +289,13 @@ def test_ctrl_c_cancels_a_single_session_and_keeps_its_record(echo):
     assert err == (
         "Cancelled; what was done until then is recorded: handoff list --outcome cancelled\n"
     )
-    assert "alone" in program(echo, "list", "--outcome", "cancelled").out
+    assert "alone" in handoff("list", "--outcome", "cancelled").out
 
 
-def test_two_processes_do_not_share_a_batch(echo, held):
+def test_two_processes_do_not_share_a_batch(handoff, echo, held):
     process = held("request 3")
 
-    done = program(echo, "run", "flow.py:flow", "--input", "asked.txt")
+    done = handoff("run", "flow.py:flow", "--input", "asked.txt")
 
     assert done.status == 2
     assert f"Process {process.pid} works on this batch now, in session " in done.err

@@ -48,8 +48,23 @@ def test_its_reruns_are_not_recorded_and_a_plan_runs_nothing(handoff, failed):
     assert listed["reruns"] == 1
 
 
+def test_the_failed_one_in_the_place_of_the_good_one_is_refused(handoff, failed):
+    words = ("--limits", "max_steps=20", "--limits", "max_tokens=40000", "--mode", "live-reads")
+    form = json.loads(handoff("rerun", failed, "h2", *words, "--json").out)
+    done = handoff("bisect", form["runs"][0]["session_id"], f"{failed}:h2")
+
+    assert (done.status, done.out) == (2, "")
+    assert done.err == (
+        "handoff: The attempt that is to be the good one came out as limit_reached; name the "
+        "failed one first, and then one that went well.\n"
+    )
+
+
 def test_an_attempt_that_differs_in_nothing_is_a_no(handoff, failed):
     done = handoff("bisect", f"{failed}:h2", f"{failed}:h2")
+
+    assert "Nothing that a re-run could change differs; nothing will run." in done.err
+    assert "re-run" not in "".join(done.out.splitlines()[1:])
 
     assert (done.status, done.out.splitlines()[0]) == (
         1,
@@ -63,6 +78,10 @@ def test_an_attempt_that_differs_in_nothing_is_a_no(handoff, failed):
         (["{}", "{}:h2"], "has several handoffs; say which one, as "),
         (["{}:h9", "{}:h2"], "has no handoff 'h9'; it has: h1, h2, h3."),
         (["nobody:h2", "{}:h2"], "There is no session 'nobody' in this store"),
+        (
+            ["{}:h2", "{}:h3"],
+            "different agents, 'billing' and 'account'; name two of the same one.",
+        ),
     ],
 )
 def test_what_cannot_be_looked_for_is_one_sentence(handoff, failed, words, sentence):

@@ -7,8 +7,12 @@ from pathlib import Path
 
 import pytest
 from support.recorded import FAILED, double_charge, record
+from support.shown import COMMAND_LINE, examples, prepare, without_what_varies
 
 from handoff_console.console.cli.parser import VERBS, parser
+from handoff_console.console.commands import bench
+from handoff_console.console.commands.samples import fresh_samples
+from handoff_console.store.schema import VERSION
 
 pytestmark = pytest.mark.acceptance
 
@@ -57,6 +61,50 @@ def test_list_json_is_as_documented(handoff, folder):
     (item,) = json.loads(handoff("list", "--json").out)
 
     assert list(item) == list(documented)
+
+
+@pytest.mark.parametrize("example", examples(COMMAND_LINE), ids=lambda found: found.command)
+def test_an_example_prints_what_the_document_shows(handoff, folder, example):
+    prepare(example, folder)
+
+    done = handoff(*example.words)
+
+    assert (done.status, done.err) == (0, "")
+    assert without_what_varies(done.out) == without_what_varies(example.output)
+
+
+def test_the_json_of_list_and_why_is_that_of_the_samples(handoff, folder):
+    with fresh_samples() as store:
+        (item,) = json.loads(handoff("list", "--json", "--limit", "1", "--db", store).out)
+        explained = json.loads(handoff("why", item["session_id"], "--json", "--db", store).out)
+
+    assert json_blocks("list") == [item]
+    assert json_blocks("why") == [explained]
+
+
+def test_doctor_looks_at_what_the_document_shows(handoff):
+    (shown,) = re.findall(r"\$ handoff doctor\n(.*?)```", SECTIONS["doctor"], re.DOTALL)
+    handoff("run", "frontdesk")
+
+    done = handoff("doctor")
+
+    def checks(text: str) -> list[str]:
+        return re.findall(r"^[✓!✕] (\w+)", text, re.MULTILINE)
+
+    # `privacy` shows only where something is wrong.
+    assert [name for name in checks(done.out) if name != "privacy"] == checks(shown)
+    assert f"schema version {VERSION}," in shown
+
+
+def test_diff_json_is_as_documented(handoff, folder):
+    record(folder / "handoff.db", [(FAILED, double_charge())])
+    (documented,) = json_blocks("diff")
+
+    form = json.loads(handoff("diff", f"{FAILED}:h2", f"{FAILED}:h3", "--json").out)
+
+    assert list(form) == list(documented)
+    assert list(form["left"]) == list(documented["left"])
+    assert list(form["first_difference"]) == list(documented["first_difference"])
 
 
 def test_show_json_is_as_documented(handoff, folder):
@@ -117,11 +165,34 @@ def test_bisect_json_is_as_documented(handoff, folder):
         assert form[name] == documented[name]
 
 
+def test_budget_json_is_that_of_the_samples(handoff):
+    (documented,) = json_blocks("budget")
+    with fresh_samples() as store:
+        words = ("budget", documented["session_id"], "--pool", "9000", "--json", "--db", store)
+        form = json.loads(handoff(*words).out)
+
+    assert list(form) == list(documented)
+    assert form == documented
+
+
 def test_why_json_is_as_documented(handoff, folder):
     record(folder / "handoff.db", [(FAILED, double_charge())])
     (documented,) = json_blocks("why")
 
     assert keys(json.loads(handoff("why", FAILED, "--json").out)) == keys(documented)
+
+
+def test_bench_json_is_as_documented(handoff, monkeypatch):
+    monkeypatch.setattr(bench.bench, "__defaults__", (0.0,))
+    monkeypatch.setattr(bench, "LARGE_HANDOFFS", 5)
+    monkeypatch.setattr(bench, "SLICES", 1)
+    (documented,) = json_blocks("bench")
+
+    form = json.loads(handoff("bench", "--json").out)
+
+    assert keys(form) == keys(documented)
+    for figure in form["figures"]:
+        assert f"`{figure['name']}`" in SECTIONS["bench"]
 
 
 def test_import_json_is_as_documented(handoff, folder):

@@ -73,6 +73,8 @@ def test_the_list_says_which_part_of_it_is_in_sight(handoff):
     ("words", "sentence"),
     [
         (["--outcome", "okay"], "There is no outcome 'okay'; there are: ok, not_found,"),
+        (["--outcome", "refused"], "limit_reached, waiting, running, interrupted, cancelled, inc"),
+        (["--search", "  "], "There is nothing to search for; write some words after --search."),
         (["--finding", "lost"], "There is no finding 'lost'; there are: any, error, warning"),
         (["--label", "intent"], "'intent' is no label; write KEY=VALUE, such as intent=refund."),
         (["--since", "yesterday"], "'yesterday' is no point in time; write a date such as"),
@@ -114,17 +116,30 @@ def test_the_tree_marks_the_cause_and_says_why_a_handoff_was_refused(handoff):
     lines = handoff("show", FAILED).out.splitlines()
 
     tree = lines[lines.index("") + 1 : lines.index("", lines.index("") + 1)]
-    shown = [(line[:32].rstrip(), line[32:56].strip()) for line in tree]
+    shown = [(line[:29].rstrip(), line[29:56].strip()) for line in tree]
     assert shown == [
         ("agent", "outcome"),
         ("triage", "→ transferred"),
         ("↳ supervisor", "✓ ok"),
-        ("└─ billing                    ◂", "▲ limit_reached: steps"),
+        ("└─ billing                 ◂", "▲ limit_reached: steps"),
         ("   ├─ ledger", "∅ not_found"),
-        ("   └─ ledger", "⊘ refused: pool empty"),
-        (tree[6][:32].rstrip(), tree[6][32:56].strip()),
+        ("   └─ ledger", "⊘ refused: too few tokens"),
+        (tree[6][:29].rstrip(), tree[6][29:56].strip()),
     ]
     assert tree[6].startswith("        ")
+
+
+def test_a_session_is_printed_as_a_program_that_prints_its_handoffs_would(handoff):
+    handoff("run", "orders", "--message", "My order A-1001 arrived broken, I want a replacement")
+    (line,) = json.loads(handoff("list", "--json").out)
+
+    done = handoff("show", line["session_id"], "--printed")
+
+    route, first, goal, *_, answer = done.out.splitlines()
+    assert route.startswith("'My order A-1001 arrived broken, I want a replacement': triage -> ")
+    assert first == "Handoff from triage to fulfilment"
+    assert goal == "Goal: My order A-1001 arrived broken, I want a replacement"
+    assert answer.startswith("I propose to send another table lamp for order A-1001.")
 
 
 @pytest.mark.usefixtures("store")
@@ -269,18 +284,43 @@ def test_sample_flows_are_listed_and_described(handoff):
     assert "support" in listed.out
     assert "“Why was I charged twice last month?”" in listed.out
     assert "calls billing: " in one.out
-    assert "pool tokens             50,000" in one.out
+    assert "goes along: the request alone; has to have: customer_id, since," in one.out
+    assert "  pool            50,000 tokens for all its handoffs together\n" in one.out
+    assert listed.out.startswith("Start here\n  support ")
     assert {flow["flow"] for flow in json.loads(handoff("flows", "--json").out)} > {"support"}
     form = json.loads(handoff("flows", "support", "--json").out)
     assert form["agents"][0]["edges"][0]["kind"] == "call"
     assert max(map(len, listed.out.splitlines())) <= 80
 
 
+def test_a_flow_is_described_with_the_prompts_of_each_of_its_versions(handoff, folder):
+    own, fourth = (
+        handoff("flows", "servicedesk"),
+        handoff("flows", "servicedesk", "--prompts", "v4"),
+    )
+    form = json.loads(handoff("flows", "servicedesk", "--prompts", "v4", "--json").out)
+
+    assert "prompts: the flow's own; versions: v1, v2, v3, v4 (--prompts V)\n" in own.out
+    assert "prompts: version v4; versions: v1, v2, v3, v4 (--prompts V)\n" in fourth.out
+    assert "handoff run servicedesk --prompts v4 --message" in fourth.out
+    assert (form["prompt_version"], form["prompt_versions"]) == ("v4", ["v1", "v2", "v3", "v4"])
+    assert handoff("flows", "servicedesk", "--prompts", "v9").err == (
+        "handoff: Flow 'servicedesk' cannot run: there is no prompt version 'v9'; there are: v1, "
+        "v2, v3, v4.\n"
+    )
+    assert handoff("flows", "--prompts", "v4") == (
+        2, "", "handoff: Prompt versions belong to a flow; name it: FLOW --prompts V.\n"
+    )  # fmt: skip
+    assert list(folder.iterdir()) == []
+
+
 def test_a_flow_shows_what_each_agent_may_do_and_what_is_probably_not_meant(handoff):  # R77
     letters, monolith = handoff("flows", "letters"), handoff("flows", "monolith")
 
-    assert "  prompt 117 characters\n" in letters.out
-    assert "tools  customers.find, letters.send (external, asks a person)" in letters.out
+    assert "  prompt     117 characters\n" in letters.out
+    assert (
+        "  tools      customers.find, letters.send (reaches outside, asks a person first)\n"
+    ) in letters.out
     assert "with more than 10 it is probably two agents." in monolith.out
     form = json.loads(handoff("flows", "monolith", "--json").out)
     assert form["agents"][0]["prompt_characters"] == 262

@@ -5,11 +5,17 @@ import json
 import sqlite3
 import sys
 from contextlib import closing
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from weakref import WeakSet
 
 import pytest
 from support.command import program
+from support.damaged import damage_events
 from support.recorded import FAILED, HEALTHY, double_charge, record, refund_policy
+
+from handoff_console.console.cli import progress
+from handoff_console.console.commands.moving import read_file
 
 pytestmark = pytest.mark.acceptance
 
@@ -88,6 +94,38 @@ def test_a_dry_run_says_what_a_file_holds_and_makes_no_store(handoff, folder):
     assert form["tokens"]["input"] > 0
 
 
+@pytest.mark.usefixtures("store")
+@pytest.mark.parametrize(
+    ("words", "total"),
+    [
+        (("import", "two.jsonl", "--db", "other.db"), 2),
+        (("import", "two.jsonl", "--dry-run"), 2),
+        (("export", "--all", "-o", "again.jsonl"), 2),
+        (("rebuild",), 2),
+    ],
+)
+def test_how_many_sessions_are_done_is_told_on_standard_error(handoff, monkeypatch, words, total):
+    handoff("export", "--all", "-o", "two.jsonl")
+    monkeypatch.setattr(progress, "LINE_SECONDS", 0.0)
+
+    done = handoff(*words)
+
+    assert done.status == 0
+    assert f"{total} of {total} sessions (100 %)\n" in done.err
+    assert " %)" not in done.out
+
+
+@pytest.mark.usefixtures("store")
+def test_a_dry_run_holds_one_session_at_a_time(handoff, folder):
+    handoff("export", "--all", "-o", "two.jsonl")
+    alive = WeakSet()
+
+    for one in read_file(folder / "two.jsonl"):
+        alive.add(one)
+        assert one.events
+        assert len(alive) == 1
+
+
 @pytest.mark.parametrize(
     ("content", "sentence"),
     [
@@ -108,6 +146,22 @@ def test_a_file_of_another_form_is_refused_by_its_line(handoff, folder, content,
 
 
 @pytest.mark.usefixtures("store")
+def test_a_store_is_no_file_of_sessions_and_its_sessions_can_be_taken_along(handoff, folder):
+    (folder / "my store.db").write_bytes((folder / "handoff.db").read_bytes())
+
+    refused = [handoff("import", "my store.db", *more) for more in ([], ["--dry-run"])]
+
+    assert [(done.status, done.out) for done in refused] == [(2, ""), (2, "")]
+    assert {done.err for done in refused} == {
+        "handoff: my store.db: this is a store (a SQLite file), and not a file of sessions; look "
+        "into it with `handoff list --db 'my store.db'`, or write its sessions to a file that can "
+        "be imported: `handoff export --all --db 'my store.db' -o FILE`.\n"
+    }
+    assert handoff("export", "--all", "--db", "my store.db", "-o", "all.jsonl").status == 0
+    assert handoff("import", "all.jsonl").status == 0
+
+
+@pytest.mark.usefixtures("store")
 def test_a_file_that_was_cut_off_is_refused_and_nothing_half_is_kept(handoff, folder):
     handoff("export", FAILED, "-o", "one.jsonl")
     lines = (folder / "one.jsonl").read_text().splitlines(keepends=True)
@@ -117,7 +171,7 @@ def test_a_file_that_was_cut_off_is_refused_and_nothing_half_is_kept(handoff, fo
 
     assert done.status == 2
     assert "cut.jsonl" in done.err
-    assert handoff("list", "--json", "--db", "other.db").out == "[]\n"
+    assert not (folder / "other.db").exists()
 
 
 def test_a_missing_file_is_refused_before_a_store_is_made(handoff, folder):
@@ -199,6 +253,27 @@ def test_a_deletion_with_one_unknown_session_deletes_none(handoff, store):
     assert len(json.loads(handoff("list", "--json").out)) == 2
 
 
+def test_old_sessions_are_pruned_and_young_or_waiting_ones_stay(handoff, folder, store):
+    handoff("run", "letters")  # now, and it waits
+    handoff("run", "frontdesk", "--message", "I need a refund")  # now
+    young = [line["session_id"] for line in json.loads(handoff("list", "--json").out)][:]
+
+    asked = handoff("prune", "--before", "1h")
+    assert asked.status == 2
+    assert "2 sessions would be deleted for good, and nobody is there to say yes" in asked.err
+    done = handoff("prune", "--before", "1h", "--yes")
+    left = [line["session_id"] for line in json.loads(handoff("list", "--json").out)]
+
+    assert done.out == "Deleted 2 sessions and everything that only they said.\n"
+    assert sorted(left) == sorted(set(young) - {FAILED, HEALTHY})
+    nothing = handoff("prune", "--before", "1h", "--yes")
+    assert nothing.out == "No session is that old; nothing was deleted.\n"
+    later = (datetime.now(UTC) + timedelta(days=1)).isoformat()
+    rest = handoff("prune", "--before", later, "--yes")
+    assert rest.err == "1 session of that time still runs or waits, and stays.\n"
+    assert rest.out == "Deleted 1 session and everything that only they said.\n"
+
+
 def test_what_is_derived_can_be_lost_and_made_again(handoff, store):
     before = handoff("list", "--json").out
     with closing(sqlite3.connect(store)) as db, db:
@@ -254,18 +329,23 @@ def test_a_file_that_is_damaged_from_its_first_page_on_is_called_damaged(handoff
 
 
 def test_the_doctor_finds_a_damaged_file(handoff, store):
-    with closing(sqlite3.connect(store)) as db:
-        db.execute("pragma wal_checkpoint(truncate)")
-        (page,) = db.execute("select rootpage from sqlite_schema where name = 'events'").fetchone()
-        (size,) = db.execute("pragma page_size").fetchone()
-    content = bytearray(store.read_bytes())
-    content[(page - 1) * size + 8 : page * size] = b"\xff" * (size - 8)
-    store.write_bytes(content)
+    damage_events(store)
 
     done = handoff("doctor")
 
     assert done.status == 1
     assert "The file is damaged" in " ".join(done.out.split())
+
+
+@pytest.mark.parametrize("verb", [["list"], ["why", "--all"], ["export", "--all"]], ids=" ".join)
+def test_a_file_that_is_damaged_in_its_middle_is_called_damaged(handoff, store, verb):
+    damage_events(store)
+
+    done = handoff(*verb)
+
+    assert done.status == 2
+    assert f"handoff: {store} is damaged (database disk image is malformed); " in done.err
+    assert done.err.count("\n") == 1
 
 
 def test_the_doctor_tells_of_a_store_that_is_not_there_yet(handoff, folder):

@@ -99,7 +99,8 @@ def test_every_file_beside_the_code_goes_into_the_wheel():
         for folder in FOLDERS
         for file in (CHECKOUT / folder).rglob("*")
         if file.is_file()
-        and file.suffix not in {".py", ".pyc"}
+        and file.suffix != ".py"
+        and file.parent.name != "__pycache__"
         and not packed & {file.suffix, file.name}
     ]
 

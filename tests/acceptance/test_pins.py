@@ -1,15 +1,18 @@
 """`handoff export --to pytest`: a recorded handoff as a test that runs."""
 
+import ast
+import io
 import json
 import subprocess
 import sys
+import zipfile
 from pathlib import Path
 
 import pytest
 from support.command import environment
 from support.mailboxes import MAIL, mailbox, sent
 
-from handoff_console.console.commands.pins import _literal, verify_pinned
+from handoff_console.console.commands.pins import _literal, verify_pinned, zipped_pin
 
 pytestmark = pytest.mark.acceptance
 
@@ -38,6 +41,25 @@ def test_the_test_of_a_samples_handoff_runs_and_passes(handoff, folder):
     assert "def test_billing_h2_comes_to_its_recorded_result():\n" in text
     assert '        "status": "ok",\n' in text
     assert max(map(len, text.splitlines())) <= 100
+
+
+def test_the_test_that_the_page_gives_runs_wherever_it_is_unpacked(handoff, folder):
+    mailbox(folder)
+    session = letter(handoff, folder)
+    there = folder / "elsewhere"
+    packed = zipped_pin(folder / "handoff.db", session, "h1", named="mail.py:flow")
+
+    with zipfile.ZipFile(io.BytesIO(packed)) as file:
+        assert sorted(file.namelist()) == [
+            "test_mail_clerk_h1.jsonl",
+            "test_mail_clerk_h1.py",
+        ]
+        file.extractall(there)
+    before = sent(folder)
+    ran = run_pytest(there)
+
+    assert (ran.returncode, "1 passed" in ran.stdout) == (0, True), ran.stdout
+    assert sent(folder) == before
 
 
 @pytest.mark.parametrize("handoff_id", ["h1", "h2", "h3"])
@@ -165,5 +187,5 @@ def test_jsonl_takes_sessions_before_and_after_the_form(handoff, folder):
 def test_a_value_in_the_test_is_the_value_it_was(value):
     source = _literal(value)
 
-    assert eval(source) == value
+    assert ast.literal_eval(source) == value
     assert source.isascii() or source.isprintable()

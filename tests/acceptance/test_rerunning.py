@@ -6,6 +6,8 @@ import pytest
 from support.mailboxes import MAIL, mailbox, sent
 from support.terminals import typed
 
+from handoff_console.sample_runs.shipped import unpack
+
 pytestmark = pytest.mark.acceptance
 
 MORE = ("--limits", "max_steps=20", "--limits", "max_tokens=40000")
@@ -42,6 +44,7 @@ def test_it_first_says_what_it_takes_then_where_it_differs(handoff, cut_off):
     assert done.err.splitlines() == [
         "billing (h2) again, live-reads; recorded as limit_reached",
         "  6 model calls, about 5,915 tokens if it goes as it went",
+        "  at most 20 steps and 40,000 tokens each, by its limits",
         "  6 tool calls that only read",
     ]
     out = done.out.splitlines()
@@ -51,8 +54,73 @@ def test_it_first_says_what_it_takes_then_where_it_differs(handoff, cut_off):
         "They first part at billing (t1/2.0): its request has another limits.max_steps: 6\n→ 20."
         in (done.out)
     )
-    assert "  status status: limit_reached (steps) → ok" in out
+    assert "  status: limit_reached (steps) → ok" in out
     assert max(map(len, out)) <= 80
+
+
+def test_with_the_tool_that_was_denied_it_is_shown_what_came_of_it(handoff):
+    ran = json.loads(handoff("run", "disclosure", "--json").out)
+
+    done = handoff(
+        "rerun", ran["session_id"], "h2", "--mode", "live-reads",
+        "--tools", "crm.profile,payments.list_methods",
+    )  # fmt: skip
+
+    assert done.status == 0
+    out = done.out.splitlines()
+    assert out[1].startswith("✓ ok             another result")
+    assert "They first part at collector (t1/1.0): its request has another allowed_tools." in out
+    assert "  status: error → ok" in out
+    # It asked with these arguments both times; what differs is that it was let.
+    assert not any("payments.list_methods, step 2 arguments" in line for line in out)
+    assert "step 2 error: denied: not_allowed → nothing" in " ".join(done.out.split())
+
+
+def test_without_a_handoff_it_says_which_there_are_and_which_to_try(handoff, cut_off):
+    done = handoff("rerun", cut_off)
+
+    assert (done.status, done.out) == (2, "")
+    assert done.err == (
+        f"handoff: Say which handoff of session '{cut_off}' to run again: h1 (supervisor, ok), "
+        f"h2 (billing, limit_reached), h3 (account, ok); write `handoff rerun {cut_off} h2`.\n"
+    )
+
+
+def test_runs_and_their_summary_go_by_one_clock(handoff, folder):
+    unpack(folder / "handoff.db")
+
+    out = handoff("rerun", "41063c09", "h2", "--mode", "verify", "--times", "2").out
+
+    runs = [line for line in out.splitlines() if "the same result" in line]
+    assert [line.rsplit(" · ", 1)[1] for line in runs[:2]] == ["7.4 s", "7.4 s"]
+    assert "5,915 tokens each · 7.4 s each" in out
+    assert "Verified 2 times, all came to the same result: every answer was the" in out
+
+
+def test_what_parted_and_what_waits_go_by_the_clock_of_their_record_too(handoff, folder):
+    unpack(folder / "handoff.db")
+
+    parted = handoff("rerun", "6e004ac9", "h2", "--set", "inputs.customer=1", "--mode", "verify",
+                     "--json")  # fmt: skip
+    waits = handoff("rerun", "7142f50c", "h1", "--mode", "live", "--json")
+
+    (parted,), (waits,) = (json.loads(done.out)["runs"] for done in (parted, waits))
+    assert (parted["outcome"], parted["seconds"]) == ("diverged", 0.0)
+    assert waits["outcome"] == "waiting"
+    assert waits["seconds"] > 0
+
+
+def test_a_version_saved_beside_the_store_is_found_by_run_and_rerun(handoff, folder, cut_off):
+    # Where the console's editor saves what began as a sample's version.
+    saved = folder / "prompts" / "support" / "mine"
+    saved.mkdir(parents=True)
+    (saved / "billing.md").write_text("Look twice.\n")
+
+    again = handoff("rerun", cut_off, "h2", "--prompts", "mine", "--json")
+    ran = handoff("run", "support", "--prompts", "mine", "--message", CUT_OFF, "--json")
+
+    assert (again.status, json.loads(again.out)["edits"]) == (0, {"prompt": "Look twice."})
+    assert json.loads(ran.out)["prompt_version"] == "mine"
 
 
 def test_a_plan_runs_nothing(handoff, cut_off):
@@ -124,6 +192,65 @@ def test_continue_goes_live_where_an_input_changed_and_nowhere_else(handoff, cut
     assert "incomplete" not in whole["runs"][0]["answer"]
 
 
+def test_the_answers_of_a_rerun_count_in_the_place_of_those_that_they_replace(handoff, cut_off):
+    alone = ("--mode", "live-reads", *MORE, "--json")
+    first = json.loads(handoff("rerun", cut_off, "h2", *alone).out)
+    words = ("rerun", cut_off, "h2", "--mode", "continue")
+    graft = ("--graft", first["runs"][0]["session_id"])
+
+    def planned_and_found(*more: str) -> tuple[int, int, int]:
+        plan = json.loads(handoff(*words, *more, "--plan", "--json").out)
+        (run,) = json.loads(handoff(*words, *more, "--json").out)["runs"]
+        return plan["replayed_answers"], plan["further_model_calls"], run["replayed_answers"]
+
+    assert planned_and_found() == (19, 0, 19)
+    assert planned_and_found(*graft) == (26, 1, 25)  # who reads the new result is asked
+    assert "  at most 26 recorded answers taken over\n" in handoff(*words, *graft).err
+
+
+def test_what_was_changed_for_a_rerun_comes_with_its_answers(handoff, cut_off):
+    alone = ("--mode", "live-reads", *MORE, "--json")
+    first = json.loads(handoff("rerun", cut_off, "h2", *alone).out)["runs"][0]["session_id"]
+    words = ("rerun", cut_off, "h2", "--mode", "continue", "--graft", first)
+    grafted = json.loads(handoff(*words, "--json").out)
+    own = json.loads(handoff(*words, "--limits", "max_steps=30", "--plan", "--json").out)
+    done = handoff(*words)
+
+    assert grafted["edits"] == {"limits": {"max_steps": 20, "max_tokens": 40_000}}
+    assert grafted["live_model_calls"] == 1  # who reads what it came to
+    assert "incomplete" not in grafted["runs"][0]["answer"]
+    assert own["edits"] == {"limits": {"max_steps": 30, "max_tokens": 40_000}}
+    assert (
+        "as in the re-run that it takes over, with changed: limits.max_steps = 20, "
+        "limits.max_tokens = 40000" in done.err
+    )
+
+
+def test_what_a_continued_session_is_compared_with_is_the_whole_session(handoff, cut_off):
+    done = handoff("rerun", cut_off, "h2", "--mode", "continue")
+
+    assert "recorded as limit_reached" in done.err  # the handoff
+    assert done.out.startswith(
+        "✓ ok             recorded\n"
+        "✓ ok             the same result · 0 asked, 19 replayed · 9,487 tokens"
+    )
+
+
+def test_a_value_that_one_run_lacks_is_no_other_value(handoff, cut_off):
+    added = handoff("rerun", cut_off, "h2", "--set", "inputs.currency=EUR").out
+    gone = handoff("rerun", cut_off, "h2", "--unset", "inputs.until").out
+
+    assert "its request has a further inputs.currency:" in added
+    assert "its request has no inputs.until: 2026-10-31" in gone
+
+
+def test_no_tool_at_all_is_a_change(handoff, cut_off):
+    form = json.loads(handoff("rerun", cut_off, "h2", "--tools", "", "--json").out)
+
+    assert (form["mode"], form["edits"]) == ("what-if", {"allowed_tools": []})
+    assert form["comparison"]["first_difference"]["name"] == "allowed_tools"
+
+
 def test_a_verification_that_parts_from_the_recording_is_a_no(handoff, folder, cut_off):
     (folder / "other.md").write_text("Be brief.")
     done = handoff("rerun", cut_off, "h2", "--prompt", "other.md", "--mode", "verify")
@@ -147,23 +274,34 @@ def test_another_model_is_asked_at_that_place_alone(handoff, folder, cut_off):
     assert form["edits"] == {"model": "rules"}
 
 
+def test_a_model_is_recorded_with_its_settings(handoff, cut_off, monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", "none")
+    name = "openai:gpt-4o-mini?temperature=0.5&max_tries=1"
+    form = json.loads(handoff("rerun", cut_off, "h2", "--model", name, "--plan", "--json").out)
+
+    assert form["edits"] == {"model": name}
+
+
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
         (["h99"], "has no handoff 'h99'; it has: h1, h2, h3."),
         (["h2", "--limits", "steps=3"], "There is no limit 'steps'; there are: deadline_seconds,"),
         (["h2", "--limits", "max_steps=many"], "--limits max_steps=many is no number"),
+        (["h2", "--limits", f"max_tokens=1{'0' * 400}"], "00… is too large; write a number below"),
         (["h2", "--limits", "max_steps=0"], "The edited request is not valid: limits.max_steps: "),
         (["h2", "--tools", "shell"], "Agent 'billing' has no tool 'shell'; it has: "),
         (["h2", "--set", "customer_id=1"], "names no input; write --set inputs.NAME."),
         (["h2", "--set", "inputs.x"], "'inputs.x' is not understood; write --set inputs.NAME=JSON"),
         (["h2", "--unset", "x"], "--unset x names no input; write --unset inputs.NAME."),
+        (["h2", "--packet", "facts.x=1"], "names no part of a packet that can be changed; write g"),
+        (["h2", "--packet", "goal=x"], "No packet came along with this handoff"),
         (["h2", "--task", "two\nlines"], "the task has several lines"),
         (["h2", "--output-schema", "No"], "There is no schema 'No'; there are: "),
         (["h2", "--tool-result", "x"], "'x' is not understood; write --tool-result TOOL=JSON."),
         (["h2", "--arm", "billing.list_payments", "--mode", "what-if"], "--mode live acts again"),
         (["h2", "--prompt", "nowhere.md"], "nowhere.md: No such file"),
-        (["h2", "--prompts", "v9"], "there is no prompt version 'v9'"),
+        (["h2", "--prompts", "v9"], "Flow 'support' cannot run: there is no prompt version 'v9'"),
         (["h2", "--model", "gpt:x"], "wants the model 'gpt:x'"),
         (["h2", "--graft", "x"], "taken over only with --mode continue"),
     ],
@@ -198,7 +336,7 @@ def test_code_is_run_only_from_a_file_that_is_named(handoff, mailed):
     done = handoff("rerun", mailed, "h1")
 
     assert (done.status, done.out) == (2, "")
-    assert "say --flow path/to/file.py:name to run that code again" in done.err
+    assert "name it as path/to/file.py:name (--flow in a shell) to run that code again" in done.err
     assert handoff("rerun", mailed, "h1", *FLOW).status == 0
 
 

@@ -71,6 +71,7 @@ def test_a_message_that_no_rule_matches_gets_an_honest_answer(handoff):
 
     assert done.status == 0
     assert "I do not know how to help with that" in done.out
+    assert "answered that it does not know: no rule matches the message." in done.out
 
 
 def test_without_a_message_a_sample_runs_its_first_example(handoff):
@@ -109,6 +110,78 @@ def test_a_flow_in_twelve_lines_runs_from_its_file(handoff, folder):
     assert len(TWELVE_LINES.splitlines()) == 12
 
 
+BROKEN = """\
+from handoff_console.runtime import Agent, Flow, Tool, hand_over, say, use
+
+def look(key: str) -> str:
+    raise ValueError(f"no key {key}")
+
+def triage(call):
+    if call.text == "nowhere":
+        return hand_over("nowhere", "it might help")
+    if call.text == "number":
+        return 7
+    if call.text == "tool":
+        return say("Sorry.") if call.results else use("look", key="a")
+    return {}["missing"]
+
+tool = Tool(look, description="Look a key up.")
+flow = Flow("broken", [Agent("triage", model=triage, tools=[tool])])
+wrong = lambda: Flow("wrong", [Agent("triage", model=lambda: "x")])
+"""
+
+
+@pytest.mark.parametrize(
+    ("message", "verdict"),
+    [
+        ("raise", "The function of triage failed at broken.py, line 13: KeyError: 'missing'."),
+        ("number", "The function of triage failed at broken.py, line 6: it returned int; it has "
+         "to return text, a ModelReply, or a dict of a ModelReply's fields."),
+        ("tool", "triage answered, though the tool look of triage failed at broken.py, line 4: "
+         "ValueError: no key a."),
+    ],
+)  # fmt: skip
+def test_a_mistake_in_a_function_of_ones_own_is_named_with_its_line(
+    handoff, folder, message, verdict
+):
+    (folder / "broken.py").write_text(BROKEN)
+
+    done = handoff("run", "broken.py:flow", "--message", message)
+
+    assert (done.status, done.err) == (0, "")
+    shown = " ".join(done.out.split())
+    assert f"verdict {verdict} " in shown
+    assert "Traceback" not in done.out
+    assert "The model" not in done.out
+
+
+def test_what_is_refused_again_and_again_is_one_row_of_the_tree_and_ends_soon(handoff, folder):
+    (folder / "broken.py").write_text(BROKEN)
+
+    done = handoff("run", "broken.py:flow", "--message", "nowhere")
+
+    lines = [" ".join(line.split()) for line in done.out.splitlines()]
+    assert lines[4].startswith("triage ▲ limit_reached: repeats 3 ")
+    assert lines[5:7] == [
+        "nowhere (3 times) ◂ ⊘ refused: not allowed",
+        "'triage' may not transfer to 'nowhere'; it may transfer to: nobody.",
+    ]
+    assert "verdict triage asked 3 times for nowhere, whom it may not hand off to." in lines
+
+
+def test_a_function_that_nobody_can_call_is_refused_before_a_store_is_made(handoff, folder):
+    (folder / "broken.py").write_text(BROKEN.replace("wrong = lambda: ", "wrong = "))
+
+    done = handoff("run", "broken.py:wrong", "--message", "x")
+
+    assert (done.status, done.out) == (2, "")
+    assert done.err.startswith(
+        "handoff: Flow 'wrong' cannot run: the model of 'triage' is the function '<lambda>' "
+        "(broken.py, line 17), which cannot be called with one argument"
+    )
+    assert not (folder / "handoff.db").exists()
+
+
 def test_an_outcome_can_be_made_the_exit_status(handoff):
     words = ("run", "support", "--message", "qwertyuiop", "--fail-on")
 
@@ -128,10 +201,13 @@ def test_a_smaller_pool_holds_for_the_session(handoff):
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (["suport"], "There is no flow 'suport'; the samples are: "),
+        (["suport"], "There is no flow 'suport' (is 'support' meant?); the samples are: "),
         (["nowhere.py:flow"], "There is no file "),
         (["support", "--message", " "], "The message is empty; say something with --message TEXT."),
-        (["support", "--prompts", "v9"], "there is no prompt version 'v9'"),
+        (
+            ["support", "--prompts", "v9"],
+            "Flow 'support' cannot run: there is no prompt version 'v9'",
+        ),
         (["support", "--model", "gpt:x"], "wants the model 'gpt:x'"),
         (["support", "--model", "nobody=offline:bm25"], "has no agent 'nobody' to give a model to"),
         (["support", "--pool", "10"], "leaves nothing of a pool of 10; make the pool larger."),

@@ -4,6 +4,7 @@ import signal
 import socket
 import subprocess
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 from urllib.request import ProxyHandler, build_opener
@@ -69,9 +70,22 @@ def test_the_demo_serves_samples_from_a_fresh_store_and_removes_it_at_the_end(
     _, err = demo.process.communicate(timeout=30)
     assert demo.process.returncode in {0, -signal.SIGTERM}
     assert "Traceback" not in err
-    assert "one of them failed: find out why" in err
+    assert "The one on top of the list failed: find out why." in err
     assert list(place.glob("handoff-demo-*")) == []
     assert not (folder / "handoff.db").exists()
+
+
+def test_ctrl_c_pressed_again_and_again_prints_no_traceback(served):
+    demo = served("demo")
+    assert '"ok"' in demo.answers("/health")
+
+    while demo.process.poll() is None:
+        demo.process.send_signal(signal.SIGINT)
+        with suppress(subprocess.TimeoutExpired):
+            demo.process.wait(timeout=0.2)
+
+    _, err = demo.process.communicate()
+    assert "Traceback" not in err
 
 
 def test_two_demos_run_side_by_side(served):
@@ -119,8 +133,20 @@ def test_a_taken_port_is_refused_and_an_unknown_session_too(handoff, taken_port)
     handoff("run", "frontdesk")
 
     port = handoff("open", "--no-browser", "--port", str(taken_port))
+    demo = handoff("demo", "--no-browser", "--port", str(taken_port))
     session = handoff("open", "--no-browser", "--session", "nobody")
 
-    assert port.status == session.status == 2
-    assert f"Port {taken_port} is taken by another program" in port.err
+    assert port.status == demo.status == session.status == 2
+    assert port.err.startswith(f"handoff: Port {taken_port} is taken by another program")
+    assert demo.err == port.err
     assert "There is no session 'nobody' in this store; `handoff list` shows" in session.err
+
+
+def test_a_flow_that_cannot_be_loaded_is_said_before_the_console_opens(handoff, folder):
+    handoff("run", "frontdesk")
+    (folder / "mine.py").write_text("x = 1\n")
+
+    done = handoff("open", "--no-browser", "--flow", "mine.py:flow")
+
+    assert (done.status, done.out) == (2, "")
+    assert "has no 'flow'; it defines no flow" in done.err

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from support.command import program
 from support.command import started as running
-from support.mailboxes import MAIL, mailbox, sent
+from support.mailboxes import MAIL, asked_long_ago, mailbox, sent
 from support.terminals import typed
 
 pytestmark = pytest.mark.acceptance
@@ -45,6 +45,22 @@ def test_without_a_terminal_it_waits_and_says_how_to_go_on(handoff, folder):
         "then go on:",
         f"  handoff resume {session} --flow mail.py:flow",
     ]
+
+
+def named(shown: str) -> list[str]:
+    """Return the names of the arguments that were shown, from the top."""
+    return re.findall(r"^  (\w+) {2,}\S", shown.partition("be sent:\n")[2] or shown, re.MULTILINE)
+
+
+def test_what_will_be_sent_stands_in_the_order_in_which_the_tool_takes_it(handoff):
+    waiting = handoff("run", "letters").out
+    session = re.findall(r"session +(\S+)", waiting)[0]
+
+    approved = handoff("approve", session, "--set", "subject=News")
+
+    assert named(waiting)[:3] == ["to", "subject", "text"]
+    assert named(approved.out) == ["to", "subject", "text"]
+    assert named(handoff("show", session).out)[:3] == ["to", "subject", "text"]
 
 
 def test_a_yes_then_resume_sends_exactly_what_was_shown_once(handoff, folder):
@@ -98,7 +114,7 @@ def test_a_decision_counts_once(handoff):
     assert (again.status, again.err) == (
         2,
         f"handoff: h1.1.0 of session '{session}' was dealt with before by Ana, and that counts; "
-        f"go on with `handoff resume {session}`.\n",
+        f"`handoff show {session}` says how to go on.\n",
     )
 
 
@@ -146,9 +162,9 @@ def test_code_is_run_only_from_a_file_that_is_named(handoff, folder):
 
     assert (done.status, done.err) == (
         2,
-        f"handoff: Session '{session}' ran the flow 'mail' of 'mail.py:flow'; say --flow "
-        "path/to/file.py:name to run that code again, since none is run because a record says "
-        "so.\n",
+        f"handoff: Session '{session}' ran the flow 'mail' of 'mail.py:flow'; name it as "
+        "path/to/file.py:name (--flow in a shell) to run that code again, since none is run "
+        "because a record says so.\n",
     )
     assert sent(folder) == []
 
@@ -173,8 +189,11 @@ def test_a_question_to_a_person_is_answered_and_passed_on(handoff):
             "has no act 'h9.1.0' that waits for a yes; there are: h1.1.0",
         ),
         (["approve", "{}", "--set", "to"], "'to' changes nothing; write --set NAME=VALUE."),
-        (["approve", "{}", "--no", "--set", "to=x"], "--no sends nothing; give one of them."),
-        (["answer", "{}", "hello"], "those that wait for an answer come from: none."),
+        (
+            ["approve", "{}", "--no", "--set", "to=x"],
+            "--set changes an act, and --no refuses it; give",
+        ),
+        (["answer", "{}", "hello"], "has no question that waits for an answer; `handoff show "),
         (["answer", "{}", " "], "The answer is empty; say something."),
         (["resume", "{}", "--happened", "h1.1.0"], "has no act 'h1.1.0' whose outcome is unknown"),
         (["resume", "nobody"], "There is no session 'nobody' in this store"),
@@ -189,6 +208,20 @@ def test_what_cannot_be_said_is_one_sentence_and_changes_nothing(handoff, folder
     assert sentence in done.err
     assert done.err.count("\n") == 1
     assert json.loads(handoff("list", "--json").out)[0]["outcome"] == "waiting"
+
+
+def test_nothing_can_be_said_to_a_session_that_is_closed(handoff):
+    session = started(handoff)
+    handoff("approve", session)
+    handoff("resume", session, *FLOW)
+
+    done = handoff("approve", session)
+
+    assert (done.status, done.out) == (2, "")
+    assert done.err == (
+        f"handoff: Session {session!r} has no act that waits for a yes; `handoff show {session}` "
+        "shows how it stands.\n"
+    )
 
 
 def test_a_value_that_was_left_out_of_the_record_is_asked_for(handoff, folder):
@@ -235,8 +268,8 @@ def test_an_act_that_nobody_knows_about_waits_for_the_operator(handoff, folder):
     assert died.status == -signal.SIGKILL
     assert "nobody knows whether it happened:\n  text  this\n" in shown.out
     assert refused.err == (
-        f"handoff: Session '{session}' was cut off while it acted, and nobody knows whether that "
-        "happened: h1.1.0 (note). Find out and say --happened PLACE or --not-happened PLACE, or "
+        f"handoff: Session '{session}' began an act that may or may not have happened: h1.1.0 "
+        "(note). Find out and say --happened PLACE or --not-happened PLACE, or "
         "--leave-unknown to go on without knowing.\n"
     )
     assert "it is noted" in after.out
@@ -271,8 +304,15 @@ def test_an_interrupted_session_is_finished(handoff, folder):
         db.execute("delete from events where event = ?", (last,))
         db.commit()
 
+    shown = handoff("show", listed["session_id"]).out
+    why = handoff("why", listed["session_id"]).out
     done = handoff("resume", listed["session_id"], *FLOW)
 
+    how = (
+        f"To go on where it stopped:\n  handoff resume {listed['session_id']} --flow mail.py:flow\n"
+    )
+    assert shown.endswith(how)
+    assert why.endswith(how)
     assert listed["outcome"] == "interrupted"
     assert done.status == 0
     assert sent(folder) == ["noted this"]
@@ -372,7 +412,8 @@ def test_what_will_be_sent_does_nothing_to_the_terminal_and_hides_nothing(handof
     done = handoff("run", "mail.py:flow", "--message", hostile)
 
     assert not re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e]", done.out)
-    assert "(it has signs that cannot be shown)" in done.out
+    assert "  to  [U+001B][2J[U+001B]]0;x[U+0007]bob[U+202E][U+0000]\n" in done.out
+    assert "(it has signs that cannot be shown; they stand as [U+…])" in done.out
 
 
 def test_a_long_text_is_shown_in_full_with_every_space(handoff, folder):
@@ -382,6 +423,64 @@ def test_a_long_text_is_shown_in_full_with_every_space(handoff, folder):
     )
     done = handoff("run", "mail.py:flow", "--message", "Write to bob.")
 
-    shown = re.search(r"  text  (.*?)\n  to ", done.out, re.S)[1]
+    shown = re.search(r"  to    bob\n  text  (.*?)\n  handoff ", done.out, re.S)[1]
     assert shown.replace("\n        ", "").rstrip() == text.rstrip()
     assert max(map(len, done.out.splitlines())) <= 80
+
+
+def test_a_yes_that_comes_too_late_is_refused_and_what_goes_on_sends_nothing(handoff, folder):
+    session = asked_long_ago(folder / "handoff.db")
+
+    shown, late = handoff("show", session), handoff("approve", session)
+    resumed = handoff("resume", session, *FLOW)
+
+    assert shown.out.partition("\n\nclerk wants")[2].splitlines() == [
+        " to use mail (external); this was to be sent:",
+        "  to  bob",
+        "  it is too late for a yes, which is a no",
+        "",
+        "then go on:",
+        f"  handoff resume {session} --flow mail.py:flow",
+    ]
+    assert (late.status, late.err) == (
+        2,
+        "handoff: It is too late for a yes to h1.1.0, which makes it a no; `handoff show "
+        f"{session}` says how to go on without it.\n",
+    )
+    assert "(expired)" in resumed.out
+    assert sent(folder) == []
+
+
+def test_what_nobody_decided_on_in_time_waits_for_nobody_anywhere(handoff, folder):
+    session = asked_long_ago(folder / "handoff.db")
+    said = "Nobody decided in time, which is a no; the session can go on with it."
+
+    listed, shown, why = handoff("list"), handoff("show", session), handoff("why", session)
+
+    assert [said in " ".join(done.out.split()) for done in (listed, shown, why)] == [True] * 3
+    assert json.loads(handoff("list", "--json").out)[0]["verdict"] == said
+
+
+def test_of_an_imported_session_it_is_not_said_that_it_can_go_on(handoff, folder):
+    session = asked_long_ago(folder / "handoff.db")
+    handoff("export", session, "-o", "one.jsonl")
+    handoff("import", "one.jsonl", "--db", "other.db")
+
+    told = [
+        handoff(*words, "--db", "other.db").out for words in (("show", session), ("why", session))
+    ]
+
+    assert not any("can go on" in " ".join(one.split()) for one in told)
+    (listed,) = json.loads(handoff("list", "--db", "other.db", "--json").out)
+    assert "go on" not in listed["verdict"]
+
+
+def test_what_was_refused_is_no_longer_said_to_be_sent(handoff):
+    session = started(handoff)
+    handoff("approve", session, "--no", "--by", "kim")
+
+    shown = handoff("show", session).out.partition("\n\nclerk wants")[2]
+
+    assert shown.startswith(
+        " to use mail (external); this was to be sent:\n  to  bob\n  no, says kim\n"
+    )

@@ -3,6 +3,7 @@
 Seconds on the wall, in a real Chromium; run them on a machine that does nothing else.
 """
 
+import os
 import re
 import statistics
 import subprocess
@@ -88,30 +89,51 @@ def opened_seconds(page: Page, url: str) -> float:
     """Seconds until tree, steps and burn-down of a session are painted."""
     start = time.perf_counter()
     page.goto(url)
-    expect(page.get_by_role("treeitem").first).to_be_visible(timeout=120_000)
-    expect(page.get_by_role("toolbar")).to_be_visible(timeout=120_000)
-    page.wait_for_function("document.querySelector('.js-plotly-plot')?._fullLayout?.xaxis")
+    wait_until_painted(page)
     spent = time.perf_counter() - start
     idle(page)
     return spent
+
+
+def wait_until_painted(page: Page) -> None:
+    """Wait until tree, steps and burn-down of a session are painted."""
+    expect(page.get_by_role("treeitem").first).to_be_visible(timeout=120_000)
+    expect(page.get_by_role("toolbar")).to_be_visible(timeout=120_000)
+    page.wait_for_function(
+        "document.querySelector('.js-plotly-plot')?._fullLayout?.xaxis", timeout=120_000
+    )
 
 
 def say(what: str, **figures: float) -> None:
     print(f"\n{what}: " + ", ".join(f"{name} {value:.3g}" for name, value in figures.items()))
 
 
-def test_from_the_command_to_the_first_page_takes_three_seconds(page):
-    spent = []
-    for _ in range(3):
-        start = time.perf_counter()
-        with subprocess.Popen(
-            DEMO, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
-        ) as it:
-            assert it.stdout is not None
-            page.goto(re.search(r"http://\S+", it.stdout.readline())[0])
-            expect(page.get_by_role("table", name="Sessions")).to_be_visible(timeout=60_000)
-            spent.append(time.perf_counter() - start)
-            it.terminate()
+def first_page_seconds(page: Page, compiled: Path) -> float:
+    """Seconds from the command to the list of sessions; the second time as where it is installed.
+
+    Args:
+        page: An open browser.
+        compiled: Where Python keeps what it compiled. An installer compiles; a checkout may not.
+    """
+    surroundings = {**os.environ, "PYTHONPYCACHEPREFIX": str(compiled)}
+    surroundings.pop("PYTHONDONTWRITEBYTECODE", None)
+    start = time.perf_counter()
+    with subprocess.Popen(
+        DEMO, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, env=surroundings
+    ) as it:
+        assert it.stdout is not None
+        page.goto(re.search(r"http://\S+", it.stdout.readline())[0])
+        expect(page.get_by_role("table", name="Sessions")).to_be_visible(timeout=60_000)
+        spent = time.perf_counter() - start
+        idle(page)
+        it.terminate()
+    return spent
+
+
+def test_from_the_command_to_the_first_page_takes_three_seconds(page, tmp_path):
+    first_page_seconds(page, tmp_path)  # compiles
+
+    spent = [first_page_seconds(page, tmp_path) for _ in range(3)]
 
     say("first page from `handoff demo`, seconds", best=min(spent), median=statistics.median(spent))
     assert min(spent) <= 3
@@ -162,6 +184,24 @@ def test_a_session_opens_and_steps_whatever_its_size(page, large, session, open_
     )
     assert opened <= open_seconds
     assert statistics.median(steps) <= 16
+
+
+def test_a_session_chosen_in_the_list_is_there_about_as_soon_as_by_its_address(page, large):
+    opened_seconds(page, large.session("s-10000"))
+    by_address = [opened_seconds(page, large.session("s-10000")) for _ in range(3)]
+    chosen = []
+    for _ in range(3):
+        page.goto(large.url)
+        page.wait_for_function("document.querySelector('link[href*=PlotlyChart]')")
+        idle(page)
+        start = time.perf_counter()
+        page.locator("tr[data-id='s-10000']").click()
+        wait_until_painted(page)
+        chosen.append(time.perf_counter() - start)
+        idle(page)
+
+    say("opened, seconds", chosen=min(chosen), by_address=min(by_address))
+    assert min(chosen) <= 1.5 * min(by_address)
 
 
 def test_a_click_in_a_tree_of_5000_handoffs_shows_the_card_in_a_third_of_a_second(page, large):

@@ -3,14 +3,25 @@
 Marked `benchmark` and left out of the normal run (`make bench`).
 """
 
+import asyncio
 import time
+from contextlib import closing
 
 import pytest
 
+from handoff_console.console.commands.flows import load_flow
+from handoff_console.console.commands.recorded_flows import flow_for
 from handoff_console.console.commands.rerun_orders import RerunOrder
 from handoff_console.console.commands.rerunning import rerun_handoff
 from handoff_console.console.commands.running import run_once
+from handoff_console.runtime import EventList, Recording, run
+from handoff_console.runtime.contract import HUMAN
+from handoff_console.runtime.rerun import rerun
 from handoff_console.runtime.rerun_player import Mode
+from handoff_console.sample_runs.shipped import unpack
+from handoff_console.store import reader
+from handoff_console.store.db import open_reader
+from handoff_console.store.recordings import recording_of
 
 pytestmark = pytest.mark.benchmark
 
@@ -57,8 +68,6 @@ def cpu_seconds(work) -> float:
 
 
 def test_one_handoff_of_a_thousand_costs_a_fraction_of_their_session(tmp_path, monkeypatch):
-    from handoff_console.console.commands.flows import load_flow
-
     monkeypatch.chdir(tmp_path)
     (tmp_path / "wide.py").write_text(FLOW)
     store = tmp_path / "wide.db"
@@ -85,3 +94,68 @@ def test_one_handoff_of_a_thousand_costs_a_fraction_of_their_session(tmp_path, m
     )
     assert one / whole < 0.15
     assert what_if / whole < 0.15
+
+
+def test_every_recorded_sample_verifies_without_asking_anybody(tmp_path, capsys):
+    """Prints handoffs verified, models really asked, and results that differ: both nought."""
+    handoffs = asked = differ = 0
+    unpack(tmp_path / "samples.db")
+    with closing(open_reader(tmp_path / "samples.db")) as db:
+        sessions = [
+            row[0] for row in db.execute("select session_id from session_keys order by session")
+        ]
+        opened = {
+            session: [
+                event.handoff_id
+                for event in reader.load_events(db, session, kinds={"handoff_opened"})
+                if event.payload.target != HUMAN
+            ]
+            for session in sessions
+        }
+        key = reader.digest_key(db)
+        began = time.process_time()
+        for session, ids in opened.items():
+            whole = recording_of(db, session)
+            flow = flow_for(whole).flow
+            for handoff_id in ids:
+                recording = recording_of(db, session, handoff_id)
+                came = asyncio.run(rerun(flow, recording, handoff_id, sink=EventList(key)))
+                handoffs += 1
+                asked += came.live_model_calls
+                differ += not came.same_result
+        took = time.process_time() - began
+    with capsys.disabled():
+        print(
+            f"\n{handoffs} handoffs of {len(sessions)} recorded samples verified in {took:.2f} s"
+            f" of CPU: {asked} models asked, {differ} results that differ"
+        )
+    assert (asked, differ) == (0, 0)
+    assert handoffs > 90
+
+
+def test_what_the_tape_adds_to_a_step(capsys):
+    """Prints the CPU of a step that is replayed beside the same step when it ran."""
+    flow = load_flow("support").flow
+    message = "I am customer 5120. Why was I charged twice last month?"
+    sink = EventList(b"key")
+
+    def ran():
+        sink.events.clear()
+        asyncio.run(run(flow, message, sink=sink, session_id="s"))
+
+    ran()
+    recording = Recording("s", list(sink.events), sink.body)
+    steps = sum(event.kind == "model_replied" for event in sink.events)
+
+    def replayed():
+        came = asyncio.run(rerun(flow, recording, "h1", sink=EventList(b"key")))
+        assert came.same_result
+
+    first = min(cpu_seconds(ran) for _ in range(9)) / steps
+    again = min(cpu_seconds(replayed) for _ in range(9)) / steps
+    with capsys.disabled():
+        print(
+            f"\na step {1e6 * first:.0f} us of CPU when it ran, {1e6 * again:.0f} us when it is "
+            "replayed, the reading of the tape included"
+        )
+    assert again < first * 1.5

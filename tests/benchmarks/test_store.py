@@ -15,7 +15,7 @@ from support.logs import Log
 from support.recorded import wide
 
 from handoff_console.runtime.events import Event, payload_fields
-from handoff_console.store import queries, reader
+from handoff_console.store import queries, reader, session_queries
 from handoff_console.store.db import open_reader
 from handoff_console.store.session_filter import SessionFilter
 from handoff_console.store.writer import StoreSink, open_sink
@@ -227,7 +227,7 @@ def test_a_large_session_is_read_in_pieces_and_as_a_whole(tmp_path):
             reader.load_events(db, "s-1", **options)
             took[what] = time.perf_counter() - before
         before = time.perf_counter()
-        queries.handoffs(db, "s-1")
+        session_queries.handoffs(db, "s-1")
         took["handoffs as a frame"] = time.perf_counter() - before
     print(f"\n{len(events):,} events:", ", ".join(f"{k} {v:.3f} s" for k, v in took.items()))
 

@@ -44,6 +44,7 @@ def page(browser: Browser, request: pytest.FixtureRequest) -> Iterator[Page]:
     context = browser.new_context(
         viewport={"width": 1440, "height": 900}, color_scheme=request.param, reduced_motion="reduce"
     )
+    context.set_default_timeout(60_000)
     opened, errors, foreign = context.new_page(), [], []
 
     def watch(asked: Request) -> None:

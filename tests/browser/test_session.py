@@ -1,6 +1,8 @@
 """The session page in a real browser: verdict, tree, card, pool and steps as a person uses them."""
 
 import re
+import shutil
+import subprocess
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -12,7 +14,7 @@ pytestmark = pytest.mark.browser
 
 def opened(page: Page, console: Console, session: str = recorded.FAILED, **query: str) -> Page:
     page.goto(console.session(session, **query))
-    expect(page.get_by_role("treeitem").first).to_be_visible(timeout=30_000)
+    expect(page.get_by_role("treeitem").first).to_be_visible()
     expect(page.get_by_role("toolbar")).to_be_visible()
     idle(page)
     return page
@@ -148,10 +150,27 @@ def test_a_click_in_the_graph_of_agents_selects_the_agents_handoff(page, console
     opened(page, console)
     page.get_by_role("radio", name="Agents").click()
 
-    page.locator("g.node", has_text="supervisor").click(timeout=20_000)
+    page.locator("g.node", has_text="supervisor").click()
 
     expect(page).to_have_url(re.compile("handoff=h2"))
     expect(page.get_by_text("triage hands off to supervisor").first).to_be_visible()
+
+
+def test_the_graph_that_is_downloaded_is_the_one_on_the_page(page, console):
+    opened(page, console)
+    page.get_by_role("radio", name="Agents").click()
+    expect(page.locator("g.node").first).to_be_visible()
+    drawn = sorted(page.locator("g.node title").all_text_contents())
+
+    with page.expect_download() as loading:
+        page.get_by_role("button", name="Download (DOT)").click()
+
+    assert loading.value.suggested_filename == "agents.dot"
+    dot = loading.value.path().read_text("utf-8")
+    assert dot.startswith("digraph agents {")
+    assert sorted(re.findall(r"^\t(\w+) \[label=", dot, re.M)) == drawn
+    if shutil.which("dot"):
+        subprocess.run(["dot", "-Tcanon"], input=dot, text=True, check=True, capture_output=True)
 
 
 def test_an_unknown_session_is_said_to_be_unknown(page, console):
@@ -164,7 +183,7 @@ def test_an_unknown_session_is_said_to_be_unknown(page, console):
 @pytest.mark.parametrize("tab", ["Request", "Gate", "Result", "Context"])
 def test_hostile_text_is_text_in_every_part_of_the_page(page, console, tab):
     page.goto(console.session(recorded.HOSTILE, tab=tab))
-    expect(page.get_by_role("treeitem")).to_have_count(3, timeout=30_000)
+    expect(page.get_by_role("treeitem")).to_have_count(3)
     idle(page)
     for _ in range(3):
         page.keyboard.press("n")
@@ -174,3 +193,101 @@ def test_hostile_text_is_text_in_every_part_of_the_page(page, console, tab):
     assert page.evaluate("window.hacked") is None
     assert page.locator("img[src*='192.0.2.1'], img[src='x'], a[href^='javascript']").count() == 0
     expect(page.get_by_text("<script>window.hacked = true</script>").first).to_be_visible()
+
+
+def test_back_leaves_the_page_at_once_however_far_one_stepped(page, console):
+    page.goto(console.url)
+    page.get_by_role("link", name=re.compile("billing hit its step limit")).click()
+    expect(page.get_by_role("toolbar")).to_be_visible()
+    idle(page)
+
+    expect(page.get_by_text("The end · 69 events")).to_be_visible()
+    for step in range(1, 6):
+        page.keyboard.press("ArrowRight")
+        expect(page.get_by_text(f"Event {step} of 69")).to_be_visible()
+        idle(page)
+    page.get_by_role("treeitem", name="triage").click()
+    page.get_by_role("radio", name="Result").click()
+    expect(page).to_have_url(re.compile("seq=5.*handoff=h1.*tab=Result"))
+    page.get_by_role("button", name=re.compile("^→ event")).first.click()
+    expect(page).not_to_have_url(re.compile("seq=5&"))
+    idle(page)
+    page.go_back()
+
+    expect(page.get_by_role("table", name="Sessions")).to_be_visible()
+    page.go_forward()
+    expect(page.get_by_role("toolbar")).to_be_visible()
+    expect(page).to_have_url(re.compile("session=s-failed.*tab=Result"))
+
+
+def test_the_address_never_lags_behind_the_event_that_is_shown(page, console):
+    opened(page, console)
+
+    lag = page.evaluate("""async () => {
+        const lag = [];
+        for (let step = 0; step < 50; step += 1) {
+            document.dispatchEvent(new KeyboardEvent('keydown', { key: 'ArrowRight' }));
+            for (let frame = 0; frame < 3; frame += 1) {
+                const at = new URLSearchParams(location.search).get('seq');
+                if (at !== String(step + 1)) lag.push([step + 1, at]);
+                await new Promise((done) => requestAnimationFrame(done));
+            }
+            await new Promise((done) => setTimeout(done, step % 10 ? 0 : 150));
+        }
+        return lag;
+    }""")
+
+    assert lag == []
+    expect(page.get_by_text("Event 50 of 69")).to_be_visible()
+    idle(page)
+    expect(page).to_have_url(re.compile("seq=50"))
+
+
+def test_a_link_beyond_the_last_event_shows_the_last_one_and_says_so(page, console):
+    opened(page, console, seq="999")
+
+    expect(page.get_by_text("Event 69 of 69")).to_be_visible()
+    said = page.get_by_text("There is no event 999 (yet): this is the last one.")
+    expect(said).to_be_visible()
+    expect(page.get_by_role("option", selected=True)).to_contain_text("session closed")
+    page.keyboard.press("ArrowLeft")
+    expect(page.get_by_text("Event 68 of 69")).to_be_visible()
+    expect(said).to_have_count(0)
+
+
+def test_the_end_shows_the_last_events_as_they_are(page, console):
+    opened(page, console, handoff="h3")
+
+    events = page.get_by_role("option")
+    expect(page.get_by_text("The end · 69 events")).to_be_visible()
+    expect(events.last).to_contain_text("session closed")
+    expect(events).to_have_count(8)
+    assert page.locator(".event.other, .event.later").count() == 0
+
+
+def test_a_key_that_is_held_down_leaves_the_address_at_the_last_event(page, console):
+    warnings: list[str] = []
+    page.on("console", lambda said: warnings.append(said.text))
+    opened(page, console, seq="30")
+
+    page.evaluate("""async () => {
+        for (let step = 0; step < 401; step += 1) {
+            const key = step % 2 ? 'ArrowLeft' : 'ArrowRight';
+            document.dispatchEvent(new KeyboardEvent('keydown', { key }));
+            await new Promise((done) => requestAnimationFrame(done));
+        }
+    }""")
+
+    expect(page.get_by_text("Event 31 of 69")).to_be_visible()
+    expect(page).to_have_url(re.compile("seq=31"))
+    assert not [said for said in warnings if "Throttling" in said]
+
+
+def test_stepping_needs_no_scrolling_in_a_small_window_either(page, console):
+    page.set_viewport_size({"width": 1024, "height": 768})
+    opened(page, console)
+
+    log = page.get_by_role("listbox", name="Events").bounding_box()
+    assert log["y"] + log["height"] <= 768
+    expect(page.get_by_role("option")).to_have_count(6)
+    expect(page.get_by_role("option").last).to_contain_text("session closed")

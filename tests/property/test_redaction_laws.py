@@ -16,7 +16,15 @@ WORDS = st.sampled_from(
 TEXTS = st.text(max_size=20) | st.lists(WORDS, max_size=6).map(" ".join)
 SPELLED = st.sampled_from(sorted(SENSITIVE_KEYS)).flatmap(
     lambda key: st.sampled_from(
-        [key, key.upper(), key.replace("_", "-"), key.replace("_", " "), key.replace("_", "")]
+        [
+            key,
+            key.upper(),
+            key.replace("_", "-"),
+            key.replace("_", " "),
+            key.replace("_", ""),
+            f"x_{key}",
+            f"{key}-2",
+        ]
     )
 )
 SECRETS = st.recursive(

@@ -5,6 +5,8 @@ from support import recorded
 from support.logs import Log
 from support.seen import component, text
 
+from handoff_console.console import queries, rerun_queries
+
 
 @pytest.mark.usefixtures("sessions")
 def test_the_verdict_and_the_guilty_handoff_come_first(screen):
@@ -86,6 +88,22 @@ def test_an_event_that_does_not_exist_breaks_nothing(screen, seq):
     assert not screen("session", session=recorded.FAILED, seq=seq).exception
 
 
+@pytest.mark.parametrize("seq", ["70", "0099999999999", "9" * 5_000])
+@pytest.mark.usefixtures("sessions")
+def test_an_event_beyond_the_end_is_the_last_one_and_is_said_to_be_missing(screen, seq):
+    page = screen("session", session=recorded.FAILED, seq=seq)
+
+    assert component(page, "stepper")["seq"] == 69
+    shown = f"{int(seq[:12] if len(seq) > 20 else seq):,}"
+    assert component(page, "stepper")["missing"] == (
+        f"There is no event {shown} (yet): this is the last one."
+    )
+    assert component(page, "tree")["seq"] == 69
+    assert (
+        component(screen("session", session=recorded.FAILED, seq="69"), "stepper")["missing"] == ""
+    )
+
+
 @pytest.mark.usefixtures("sessions")
 def test_an_unknown_handoff_is_said_to_be_unknown(screen):
     page = screen("session", session=recorded.FAILED, handoff="h99")
@@ -142,3 +160,68 @@ def test_a_session_that_grew_is_read_again(screen, store):
     recorded.record(store, [("s-1", log)])
 
     assert component(screen("session", session="s-1"), "stepper")["total"] == len(whole)
+
+
+def test_a_refused_request_of_a_sample_is_shown_on_its_first_tab(screen, samples):
+    page = screen("session", session=samples["statement-half-a-year"], handoff="h5")
+
+    said = text(page, "card_body")
+    assert said.startswith(
+        "accountant calls reader The gate refused it: limit_reached: 4000 tokens cannot be reserved"
+    )
+    assert "Add up the bookings of August" in said
+    assert '"month": 8' in said
+    assert "As accountant asked for it in step 1" in said
+    assert "not in this record" not in said
+
+
+def test_labels_limits_and_what_was_wasted_stand_on_the_page(screen, samples):
+    page = screen("session", session=samples["loyalty-half-a-count"])
+
+    said = text(page, "header")
+    assert "About this session sample: loyalty-half-a-count" in said
+    assert "pool 50,000 tokens, 1,000 of them kept for the answer" in said
+    assert "no result 1,690 tokens in 1 handoff without one (73%)" in said
+
+
+def test_which_limit_was_reached_stands_beside_the_outcome(screen, samples):
+    page = screen("session", session=samples["warranty-cracked-lamp"])
+
+    assert text(page, "header").startswith("limit_reached cycle ")
+
+
+def test_an_interrupted_session_says_what_to_do(screen, store):
+    recorded.record(store, [("s-lost", recorded.running(pid=2**22 + 1))])
+
+    page = screen("session", session="s-lost")
+
+    assert "The process went away while supervisor was at work." in text(page, "header")
+    assert "To go on where it stopped: handoff resume s-lost" in text(page, "header")
+
+
+def test_of_a_very_large_session_too_the_page_says_what_it_was_doing(screen, store, monkeypatch):
+    monkeypatch.setattr(queries, "READ_WHOLE_EVENTS", 5)
+    monkeypatch.setattr(queries, "END_EVENTS", 4)
+    log = recorded.running(pid=2**22 + 1)
+    log.step("h2").tool("h2", "find_outage")
+    assert log.sink.events.pop().kind == "tool_returned"
+    recorded.record(store, [("s-lost", log)])
+
+    page = screen("session", session="s-lost")
+
+    assert "The process went away while supervisor was calling find_outage in step 1." in text(
+        page, "header"
+    )
+
+
+@pytest.mark.usefixtures("sessions")
+def test_a_handoff_that_nobody_tried_again_asks_for_no_attempts(screen, monkeypatch):
+    asked: list[str] = []
+    monkeypatch.setattr(
+        rerun_queries, "handoff_attempts", lambda members, handoff_id: asked.append(handoff_id)
+    )
+
+    page = screen("session", session=recorded.FAILED, handoff="h4")
+
+    assert not page.exception
+    assert asked == []

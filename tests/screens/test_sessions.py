@@ -1,11 +1,15 @@
 """The list of sessions: what stands in it, in which order, and what to do when it is empty."""
 
+from dataclasses import replace
+
 import pytest
 from streamlit.testing.v1 import AppTest
 from support import recorded
+from support.damaged import damage_events
+from support.logs import Log
 from support.seen import component, text
 
-from handoff_console.console import queries
+from handoff_console.console import inbox_queries
 
 
 def listed(screen: AppTest) -> list[str]:
@@ -31,6 +35,16 @@ def test_a_missing_store_is_named_in_one_sentence(screen, tmp_path, monkeypatch)
 
     assert not page.exception
     assert "nowhere.db" in text(page, "problem")
+
+
+@pytest.mark.parametrize("name", ["sessions", "session", "live"])
+def test_a_damaged_store_is_named_in_one_sentence(screen, sessions, name):
+    damage_events(sessions)
+
+    page = screen(name, session=recorded.FAILED, run=recorded.FAILED)
+
+    assert not page.exception
+    assert text(page, "problem").startswith(f"{sessions} is damaged (database disk image")
 
 
 @pytest.mark.usefixtures("sessions")
@@ -78,6 +92,17 @@ def test_a_finding_filters_the_list(screen):
 
 
 @pytest.mark.usefixtures("sessions")
+def test_a_filter_that_nobody_set_has_nothing_to_clear_after_another_is_set(screen):
+    page = screen("sessions").text_input(key="search").set_value("refund").run()
+
+    assert [box.proto.options[box.proto.default] for box in page.selectbox] == [
+        "every flow",
+        "with or without findings",
+    ]
+    assert all(box.proto.HasField("default") for box in page.selectbox)
+
+
+@pytest.mark.usefixtures("sessions")
 def test_words_find_a_session(screen):
     page = screen("sessions").text_input(key="search").set_value("refund take").run()
 
@@ -111,9 +136,75 @@ def test_a_page_that_does_not_exist_is_the_nearest_one(screen, page):
 
 
 def test_a_new_session_appears_without_clearing_anything(screen, sessions):
-    assert queries.facets().total == 3
+    assert inbox_queries.facets().total == 3
 
     recorded.record(sessions, [("s-later", recorded.refund_policy())])
 
-    assert queries.facets().total == 4
+    assert inbox_queries.facets().total == 4
     assert "s-later" in listed(screen("sessions"))
+
+
+def test_a_session_that_nobody_finishes_says_what_it_was_doing_and_how_to_go_on(screen, store):
+    recorded.record(store, [("s-lost", recorded.running(pid=2**22 + 1))])
+
+    row = component(screen("sessions"), "session_list")["rows"][0]
+
+    assert row["outcome"] == "interrupted"
+    assert row["verdict"] == (
+        "The process went away while supervisor was at work. "
+        f"To go on: handoff resume s-lost --db {store}"
+    )
+
+
+def test_a_store_that_a_command_takes_anyway_is_not_named(screen, store, monkeypatch):
+    monkeypatch.chdir(store.parent)
+    recorded.record(store, [("s-lost", recorded.running(pid=2**22 + 1))])
+    store.rename(store.with_name("handoff.db"))
+    monkeypatch.delenv("HANDOFF_DB")
+
+    row = component(screen("sessions"), "session_list")["rows"][0]
+
+    assert row["verdict"].endswith("To go on: handoff resume s-lost")
+
+
+def test_a_waiting_session_says_what_it_waits_for(screen, samples):
+    rows = {row["id"]: row for row in component(screen("sessions"), "session_list")["rows"]}
+
+    assert rows[samples["helpdesk-a-person"]]["verdict"].startswith("A person is asked: My login")
+
+
+def test_a_label_filters_the_list(screen, samples):
+    page = screen("sessions")
+
+    page = page.selectbox(key="label").set_value("sample: letters-waiting").run()
+
+    assert listed(page) == [samples["letters-waiting"]]
+
+
+def test_re_runs_are_counted_on_the_row_of_the_session_they_repeat_and_can_be_shown(screen, store):
+    again = Log(flow=recorded.FLOW).user("Why was I charged twice last month?")
+    again.close(again.root("billing"), "not_found").end("not_found")
+    started = again.sink.events[0]
+    again.sink.events[0] = started._replace(
+        payload=replace(
+            started.payload,
+            origin="rerun",
+            rerun_of=recorded.FAILED,
+            rerun_handoff="h3",
+            rerun_mode="live",
+        )
+    )
+    sessions = [(recorded.FAILED, recorded.double_charge()), ("s-again", again)]
+    recorded.record(store, sessions)
+
+    folded = component(screen("sessions"), "session_list")["rows"]
+    unfolded = component(screen("sessions", reruns=recorded.FAILED), "session_list")["rows"]
+
+    assert [(row["id"], row["reruns"]) for row in folded] == [(recorded.FAILED, "1 re-run")]
+    assert [(row["id"], row["unfolded"], row["is_rerun"]) for row in unfolded] == [
+        (recorded.FAILED, True, False),
+        ("s-again", False, True),
+    ]
+    assert unfolded[1]["verdict"] == "h3 of it was run again (live)."
+    assert unfolded[1]["outcome"] == "not_found"
+    assert unfolded[1]["link"] == "session?session=s-again"

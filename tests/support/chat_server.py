@@ -285,9 +285,13 @@ def _message_parts(line: Says, model: str) -> Iterator[str]:
             empty, delta = {**block, "text": ""}, {"type": "text_delta", "text": block["text"]}
         else:
             empty = {**block, "input": {}}
-            delta = {"type": "input_json_delta", "partial_json": json.dumps(block["input"])}
+            given_as = block["input"]
+            text = given_as if isinstance(given_as, str) else json.dumps(given_as)
+            delta = {"type": "input_json_delta", "partial_json": text}
         yield _event("content_block_start", index=index, content_block=empty)
         yield _event("content_block_delta", index=index, delta=delta)
+        if line.breaks_off:
+            return
         yield _event("content_block_stop", index=index)
     end = {"stop_reason": whole["stop_reason"], "stop_sequence": None}
     yield _event("message_delta", delta=end, usage={"output_tokens": made})

@@ -2,6 +2,7 @@
 
 import contextlib
 import re
+import socket
 import subprocess
 import sys
 import urllib.request
@@ -9,16 +10,21 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, WebSocketRoute, expect
 
 SERVE = """
 import sys
 from pathlib import Path
 from handoff_console.console.server import serve
-serve(Path(sys.argv[1]), open_browser=False, announce=lambda url: print(url, flush=True))
+serve(
+    Path(sys.argv[1]),
+    port=int(sys.argv[2]),
+    open_browser=False,
+    announce=lambda url: print(url, flush=True),
+)
 """
 # A busy machine is slow, not wrong.
-expect.set_options(timeout=20_000)
+expect.set_options(timeout=60_000)
 IDLE = "[data-testid=stApp][data-test-script-state=notRunning]"
 OWN = re.compile(r"^(https?|wss?)://(127\.0\.0\.1|localhost)(:\d+)?/|^(blob|data):")
 
@@ -39,7 +45,7 @@ class Console(NamedTuple):
 def served(store: Path) -> Iterator[Console]:
     """Serve a store until the block ends."""
     process = subprocess.Popen(
-        [sys.executable, "-c", SERVE, str(store)],
+        [sys.executable, "-c", SERVE, str(store), str(own_port())],
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
@@ -57,20 +63,35 @@ def served(store: Path) -> Iterator[Console]:
         process.stdout.close()
 
 
+def own_port() -> int:
+    """Return a port that nothing listens on.
+
+    Not the console's own first free one: two test runs on one machine would take the same.
+    """
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def losing(page: Page, what: bytes) -> list[object]:
+    """Lose the first message to the server that holds `what`; return what was lost."""
+    lost: list[object] = []
+
+    def between(socket: WebSocketRoute) -> None:
+        server = socket.connect_to_server()
+
+        def pass_on(message: str | bytes) -> None:
+            if not lost and isinstance(message, bytes) and what in message:
+                lost.append(message)
+            else:
+                server.send(message)
+
+        socket.on_message(pass_on)
+
+    page.route_web_socket(re.compile("_stcore/stream"), between)
+    return lost
+
+
 def idle(page: Page) -> None:
     """Wait until the script behind the page has run."""
-    expect(page.locator(IDLE)).to_be_attached(timeout=20_000)
-
-
-def painted_ms(page: Page, act: str) -> float:
-    """Return the milliseconds from an act (JavaScript) to the frame after it."""
-    return float(
-        page.evaluate(
-            f"""async () => {{
-                const start = performance.now();
-                {act}
-                await new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
-                return performance.now() - start;
-            }}"""
-        )
-    )
+    expect(page.locator(IDLE)).to_be_attached()

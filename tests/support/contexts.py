@@ -1,6 +1,5 @@
 """What every model is sent, in every session of the whole suite: sound, and nobody else's."""
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -10,26 +9,37 @@ from handoff_console.runtime.context import unanswered
 from handoff_console.runtime.handoff import OpenHandoff
 
 
-def checked_contexts(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Check the messages of each model call until the test ends, and fail it if one was wrong."""
-    ask = Asker.ask
-    wrong: list[str] = []
-    asked_for: dict[int, set[str]] = {}
-    alive: list[OpenHandoff] = []  # so that no id is given twice
+class ContextCheck:
+    """Looks at the messages of each model call that this process makes."""
 
-    async def checked(asker: Asker, handoff: OpenHandoff) -> Any:
-        own = asked_for.setdefault(id(handoff), set())
-        alive.append(handoff)
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self._wrong: list[str] = []
+        self._asked_for: dict[int, set[str]] = {}
+        self._alive: list[OpenHandoff] = []  # so that no id is given twice
+        ask = Asker.ask
+
+        async def checked(asker: Asker, handoff: OpenHandoff) -> Any:
+            own = self._look_at(handoff)
+            reply = await ask(asker, handoff)
+            if hasattr(reply, "kept"):
+                own.update(call["name"] for call in reply.kept.message.get("tool_calls", ()))
+            return reply
+
+        monkeypatch.setattr(Asker, "ask", checked)
+
+    def taken(self) -> list[str]:
+        """Return what was wrong since the last time, and forget it."""
+        wrong = [*self._wrong]
+        for kept in (self._wrong, self._asked_for, self._alive):
+            kept.clear()
+        return wrong
+
+    def _look_at(self, handoff: OpenHandoff) -> set[str]:
+        own = self._asked_for.setdefault(id(handoff), set())
+        self._alive.append(handoff)
         where = f"{handoff.agent.name} in {handoff.scope.path}: "
-        wrong.extend(where + problem for problem in problems(handoff, own))
-        reply = await ask(asker, handoff)
-        if hasattr(reply, "kept"):
-            own.update(call["name"] for call in reply.kept.message.get("tool_calls", ()))
-        return reply
-
-    monkeypatch.setattr(Asker, "ask", checked)
-    yield
-    assert wrong == [], "A model was sent messages that it must not be sent."
+        self._wrong.extend(where + problem for problem in problems(handoff, own))
+        return own
 
 
 def problems(handoff: OpenHandoff, own: set[str]) -> list[str]:

@@ -1,11 +1,13 @@
 """Kills the recording of sample sessions at every moment, goes on, and counts what differs.
 
-A program of its own (`python tests/support/killing.py [--every N] [NAME…]`), which forks a process
-for each death: after each commit of the record, each note in the ledger, and each effect.
-Prints an object a line, one for each sample, and one of their sums.
+A program of its own (`python tests/support/killing.py [--every N] [--twice] [NAME…]`), which forks
+a process for each death: after each commit of the record, each note in the ledger, and each effect.
+With `--twice` the process that goes on is killed too, at each of its moments in turn. Prints an
+object a line, one for each sample, and one of their sums.
 """
 
 import asyncio
+import gc
 import json
 import os
 import shutil
@@ -15,12 +17,15 @@ import tempfile
 import traceback
 from collections import Counter
 from collections.abc import Callable
-from contextlib import closing, suppress
+from contextlib import closing
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
 from zlib import crc32
+
+import pytest
+from contexts import ContextCheck
 
 from handoff_console.console.commands.waiting import pending_of
 from handoff_console.runtime import (
@@ -40,7 +45,7 @@ from handoff_console.runtime.models import as_model
 from handoff_console.runtime.redaction import Redaction
 from handoff_console.sample_runs import sample
 from handoff_console.sample_runs.day import RECORDINGS
-from handoff_console.sample_runs.recording import DIGEST_KEY, Recording
+from handoff_console.sample_runs.recording import DIGEST_KEY, SampleSession
 from handoff_console.store import reader
 from handoff_console.store.effects import StoreLedger
 from handoff_console.store.leases import leased
@@ -48,6 +53,8 @@ from handoff_console.store.recordings import recording_of
 from handoff_console.store.writer import StoreSink, open_sink
 
 Moment = Callable[[], None]
+CONTEXTS = ContextCheck(pytest.MonkeyPatch())
+"""Of all processes here that live on; what is wrong ends them with an error."""
 
 
 class Death:
@@ -157,7 +164,7 @@ class MortalLedger(StoreLedger):
         self._moment()
 
 
-def first_run(recording: Recording, folder: Path, moment: Moment) -> None:
+def first_run(recording: SampleSession, folder: Path, moment: Moment) -> None:
     """Run the session as it is recorded, in a store, until it ends or waits."""
     flow = flow_of(recording, folder, moment)
     with closing(open_sink(folder / "s.db")) as sink:
@@ -180,7 +187,7 @@ def first_run(recording: Recording, folder: Path, moment: Moment) -> None:
         run_virtual(work())
 
 
-def go_on(recording: Recording, folder: Path, moment: Moment) -> bool:
+def go_on(recording: SampleSession, folder: Path, moment: Moment) -> bool:
     """Go on with the session if anything is left to do; False when nothing is."""
     world = World(folder)
     with closing(open_sink(folder / "s.db")) as sink, leased(sink.db, recording.session_id):
@@ -240,7 +247,7 @@ def settle(db: Any, session_id: str, world: World) -> None:
             ledger.failed(key)
 
 
-def decided(recording: Recording, found: Any) -> list[Decision]:
+def decided(recording: SampleSession, found: Any) -> list[Decision]:
     said = []
     for act in found.approvals:
         approval = Approval(
@@ -257,7 +264,7 @@ def decided(recording: Recording, found: Any) -> list[Decision]:
     return [one for one in said if isinstance(one, Decision)]
 
 
-def flow_of(recording: Recording, folder: Path, moment: Moment) -> Flow:
+def flow_of(recording: SampleSession, folder: Path, moment: Moment) -> Flow:
     flow = recording.variant() if recording.variant else sample(recording.flow).recorded_flow
     return counted(flow, World(folder), moment)
 
@@ -269,6 +276,7 @@ def forked(work: Callable[[], None]) -> int:
         status = 1
         try:
             work()
+            assert CONTEXTS.taken() == [], "A model was sent messages that it must not be sent."
             status = 0
         except BaseException:  # noqa: BLE001 - it would fork on otherwise
             traceback.print_exc()
@@ -277,12 +285,7 @@ def forked(work: Callable[[], None]) -> int:
     return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
 
 
-def to_the_end(recording: Recording, folder: Path) -> None:
-    while go_on(recording, folder, lambda: None):
-        pass
-
-
-def came_to(recording: Recording, folder: Path) -> tuple[Any, ...]:
+def came_to(recording: SampleSession, folder: Path) -> tuple[Any, ...]:
     """Return how the session ended, and whether its record is sound."""
     with closing(open_sink(folder / "s.db")) as sink:
         events = reader.load_events(sink.db, recording.session_id)
@@ -295,7 +298,7 @@ def came_to(recording: Recording, folder: Path) -> tuple[Any, ...]:
     return closed.status, closed.answer, is_sound and sorted(opened) == sorted(ended)
 
 
-def lost_replies(recording: Recording, folder: Path) -> int:
+def lost_replies(recording: SampleSession, folder: Path) -> int:
     """Return the questions whose answers died with the process, so that they were asked again."""
     with closing(open_sink(folder / "s.db")) as sink:
         events = reader.load_events(sink.db, recording.session_id)
@@ -310,65 +313,111 @@ def fresh(place: Path, empty: Path) -> Path:
     return folder
 
 
-def tried(recording: Recording, place: Path, empty: Path, every: int) -> dict[str, Any]:
-    """Kill a sample's recording at every n-th moment, and return the counts."""
-    whole = fresh(place, empty)
-    alive = Death(0)
+WRONG = ("other_results", "effects_twice", "effects_lost", "asked_twice")
 
-    def undisturbed() -> None:
-        first_run(recording, whole, alive)
-        while go_on(recording, whole, alive):
-            pass
-        (whole / "moments.txt").write_text(str(alive.moments))
 
-    assert forked(undisturbed) == 0
-    moments = int((whole / "moments.txt").read_text())
-    wanted = came_to(recording, whole)
-    effects = Counter(json.dumps(one) for one in World(whole).effects())
-    questions = World(whole).questions()
-    counts = Counter(deaths=0, other_results=0, effects_twice=0, effects_lost=0, asked_twice=0)
-    # Not the same moments of each: of every n-th, which one depends on the sample.
-    for at in range(1 + crc32(recording.name.encode()) % every, moments + 1, every):
-        folder = fresh(place, empty)
-        death = Death(at)
+class Undisturbed:
+    """What a sample comes to when nobody kills it: what every other run is held against."""
 
-        def mortal(folder=folder, death=death) -> None:
-            first_run(recording, folder, death)
-            while go_on(recording, folder, death):
-                pass
+    def __init__(self, recording: SampleSession, folder: Path) -> None:
+        self.recording = recording
+        self.moments = moments_of(lambda moment: worked(recording, folder, moment), folder)
+        self._came_to = came_to(recording, folder)
+        self._effects = Counter(json.dumps(one) for one in World(folder).effects())
+        self.questions = World(folder).questions()
 
-        counts["deaths"] += forked(mortal) == -signal.SIGKILL
-        with suppress(FileNotFoundError):
-            assert forked(lambda folder=folder: rescued(recording, folder)) == 0
-        counts["other_results"] += came_to(recording, folder) != wanted
+    def differs(self, folder: Path) -> Counter[str]:
+        """Count what is not the same about a run that was killed and gone on with."""
         now = Counter(json.dumps(one) for one in World(folder).effects())
-        counts["effects_twice"] += (now - effects).total()
-        counts["effects_lost"] += (effects - now).total()
-        again = World(folder).questions() - questions
-        counts["asked_twice"] += max(again - lost_replies(recording, folder), 0)
+        again = World(folder).questions() - self.questions
+        return Counter(
+            other_results=came_to(self.recording, folder) != self._came_to,
+            effects_twice=(now - self._effects).total(),
+            effects_lost=(self._effects - now).total(),
+            asked_twice=max(again - lost_replies(self.recording, folder), 0),
+        )
+
+
+def worked(recording: SampleSession, folder: Path, moment: Moment) -> None:
+    """Run the session, and go on with it as often as there is something to go on with."""
+    first_run(recording, folder, moment)
+    while go_on(recording, folder, moment):
+        pass
+
+
+def moments_of(work: Callable[[Moment], None], folder: Path) -> int:
+    """Do it in a process of its own, and return how many moments it has."""
+
+    def counting() -> None:
+        alive = Death(0)
+        work(alive)
+        (folder / "moments.txt").write_text(str(alive.moments))
+
+    assert forked(counting) == 0
+    return int((folder / "moments.txt").read_text())
+
+
+def tried(
+    recording: SampleSession, place: Path, empty: Path, every: int, *, twice: bool
+) -> dict[str, Any]:
+    """Kill a sample's recording at every n-th moment, and return the counts."""
+    whole = Undisturbed(recording, fresh(place, empty))
+    counts = Counter(dict.fromkeys(("runs", "deaths", *WRONG), 0))
+    # Not the same moments of each: of every n-th, which one depends on the sample.
+    for at in range(1 + crc32(recording.name.encode()) % every, whole.moments + 1, every):
+        folder = fresh(place, empty)
+        died = forked(lambda at=at, folder=folder: worked(recording, folder, Death(at)))
+        counts["deaths"] += died == -signal.SIGKILL
+        left = Path(shutil.copytree(folder, place / "left"))
+        moments = moments_of(lambda moment, at=folder: rescued(recording, at, moment), folder)
+        counts["runs"] += 1
+        counts.update(whole.differs(folder))
         shutil.rmtree(folder)
-    return {"sample": recording.name, "moments": moments, "questions": questions, **counts}
+        for then in range(1, moments + 1) if twice else ():
+            counts.update(killed_again(whole, left, then))
+        shutil.rmtree(left)
+    return {
+        "sample": recording.name,
+        "moments": whole.moments,
+        "questions": whole.questions,
+        **counts,
+    }
 
 
-def rescued(recording: Recording, folder: Path) -> None:
+def killed_again(whole: Undisturbed, left: Path, at: int) -> Counter[str]:
+    """Go on from what a death left, die once more, go on again, and count."""
+    folder = Path(shutil.copytree(left, left.with_name("again")))
+    died = forked(lambda: rescued(whole.recording, folder, Death(at)))
+    assert forked(lambda: rescued(whole.recording, folder, lambda: None)) == 0
+    found = Counter(runs=1, deaths=int(died == -signal.SIGKILL)) + whole.differs(folder)
+    shutil.rmtree(folder)
+    return found
+
+
+def rescued(recording: SampleSession, folder: Path, moment: Moment) -> None:
     with closing(open_sink(folder / "s.db")) as sink:
         is_there = recording.session_id in set(reader.session_ids(sink.db))
     if not is_there:  # it died before anything was recorded: it is run as if for the first time
-        first_run(recording, folder, lambda: None)
-    to_the_end(recording, folder)
+        first_run(recording, folder, moment)
+    while go_on(recording, folder, moment):
+        pass
 
 
 def main(words: list[str]) -> None:
     every = int(words[words.index("--every") + 1]) if "--every" in words else 1
+    twice = "--twice" in words
     names = {word for word in words if not word.startswith("--") and not word.isdigit()}
     with tempfile.TemporaryDirectory(prefix="killing-") as place:
         empty = Path(place) / "empty.db"
         with closing(open_sink(empty, create=True)) as sink:
             sink.db.execute("update meta set value = ? where name = 'digest_key'", (DIGEST_KEY,))
+        for recording in RECORDINGS:
+            sample(recording.flow)  # imported once, and not again by each process
+        gc.freeze()  # a fork would otherwise copy all of it as soon as it collects
         total: Counter[str] = Counter(samples=0)
         for recording in RECORDINGS:
             if not names or recording.name in names:
-                found = tried(recording, Path(place), empty, every)
+                found = tried(recording, Path(place), empty, every, twice=twice)
                 print(json.dumps(found), flush=True)
                 total.update({"samples": 1, **{k: v for k, v in found.items() if k != "sample"}})
         print(json.dumps(total))

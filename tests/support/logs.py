@@ -12,6 +12,7 @@ from handoff_console.runtime.canonical import canonical, digest
 from handoff_console.runtime.contract import Effect, EndedBy, HandoffKind, Status
 from handoff_console.runtime.events import (
     AgentActivated,
+    ApprovalDecided,
     BudgetCharged,
     BudgetOverdrawn,
     BudgetRefunded,
@@ -158,6 +159,7 @@ class Log:
             by.agent,
             via=HandoffKind.TRANSFER,
             grant=said.pop("grant", 2_000),
+            step=by.steps,
             continues=sender,
             **said,
         )
@@ -186,6 +188,7 @@ class Log:
         task: str = "",
         inputs: Mapping[str, Any] | None = None,
         reason: str = "it is theirs",
+        step: int = 0,
         grant: int | None = None,
         refused: str = "",
         choices: tuple[str, ...] = (),
@@ -202,6 +205,7 @@ class Log:
             source=source,
             target=made.agent,
             via=via,
+            step=step,
             reason=reason,
             request=self.keep(request) if task else None,
             inputs_hash=self.keep(inputs or {}) if task else None,
@@ -315,7 +319,16 @@ class Log:
 
     # Work
 
-    def step(self, handoff_id: str, tokens: int = 100, says: str = "", error: str = "") -> "Log":
+    def step(
+        self,
+        handoff_id: str,
+        tokens: int = 100,
+        says: str = "",
+        error: str = "",
+        raised_at: str = "",
+        finish_reason: str = "",
+        seconds: float = 0.1,
+    ) -> "Log":
         made = self.handoffs[handoff_id]
         made.steps, made.calls = made.steps + 1, 0
         made.messages += 1
@@ -328,20 +341,37 @@ class Log:
         self.emit(handoff_id, called)
         reply = None if error else self.keep({"role": "assistant", "content": says})
         replied = ModelReplied(
-            step=made.steps, reply=reply, input_tokens=tokens, latency_seconds=0.1, error=error
+            step=made.steps,
+            reply=reply,
+            input_tokens=tokens,
+            latency_seconds=seconds,
+            error=error,
+            raised_at=raised_at,
+            finish_reason=finish_reason,
         )
         self.emit(handoff_id, replied)
         if tokens:
             self._charge(handoff_id, tokens)
         return self
 
-    def tool(self, handoff_id: str, tool: str, value: Any = "done", error: str = "") -> "Log":
+    def tool(
+        self,
+        handoff_id: str,
+        tool: str,
+        value: Any = "done",
+        error: str = "",
+        raised_at: str = "",
+        seconds: float = 0.1,
+    ) -> "Log":
         made = self.handoffs[handoff_id]
         call = {"step": made.steps, "index": 0, "call_id": f"c{len(self.events)}", "tool": tool}
         self.emit(handoff_id, ToolCalled(reason="it helps", arguments=self.keep({}), **call))
         result = self.keep({"role": "tool", "content": str(value)})
         self.emit(
-            handoff_id, ToolReturned(result=result, error=error, duration_seconds=0.1, **call)
+            handoff_id,
+            ToolReturned(
+                result=result, error=error, raised_at=raised_at, duration_seconds=seconds, **call
+            ),
         )
         return self
 
@@ -353,6 +383,16 @@ class Log:
             reason=reason, result=self.keep(reason),
         )  # fmt: skip
         self.emit(handoff_id, payload)
+        return self
+
+    def decide(self, handoff_id: str, reason: str = "", by: str = "", note: str = "") -> "Log":
+        """Decide about the first act of the step; a reason is a no."""
+        place = f"{handoff_id}.{self.handoffs[handoff_id].steps}.0"
+        decided = ApprovalDecided(
+            approval_id=place, approved=not reason, decided_by=by, reason=reason, note=note,
+            proposed=self.keep({}),
+        )  # fmt: skip
+        self.emit(handoff_id, decided)
         return self
 
     def late(self, handoff_id: str, tool: str, effect: Effect = Effect.READ) -> "Log":

@@ -1,6 +1,13 @@
 """A flow of a user's own that acts on the world outside, in a file that it keeps."""
 
+from contextlib import closing
+from datetime import UTC, datetime
 from pathlib import Path
+
+from handoff_console.console.commands.flows import load_flow
+from handoff_console.runtime import Origin, run
+from handoff_console.runtime.clock import VirtualClock, run_virtual
+from handoff_console.store.writer import open_sink
 
 MAIL = '''\
 """Writes letters, after a yes; and asks when it does not know to whom."""
@@ -74,3 +81,13 @@ def sent(folder: Path) -> list[str]:
     """Return what really went out, a line each."""
     out = folder / "sent.txt"
     return out.read_text().splitlines() if out.exists() else []
+
+
+def asked_long_ago(store: Path, message: str = "Write to bob.") -> str:
+    """Let the flow of the current folder have asked for a yes in 2020; return the session."""
+    flow = load_flow("mail.py:flow").flow
+    clock = VirtualClock(datetime(2020, 1, 1, 9, 0, tzinfo=UTC))
+    with closing(open_sink(store, create=True)) as sink:
+        origin = Origin(flow_source="mail.py:flow")
+        result = run_virtual(run(flow, message, sink=sink, clock=clock, origin=origin))
+    return result.session_id

@@ -12,6 +12,7 @@ if sys.argv[1:] == ["silent"]:
 
 import anyio
 from mcp.server import MCPServer
+from mcp.server.mcpserver import Context
 from mcp.types import ToolAnnotations
 
 server = MCPServer("odd")
@@ -27,6 +28,12 @@ def whoami() -> dict[str, int]:
 def echo(text: str) -> str:
     """Return the text."""
     return text
+
+
+@server.tool()
+def called_by(ctx: Context) -> str:
+    """Return what the caller said of the trace that it belongs to."""
+    return str((ctx.request_context.meta or {}).get("traceparent"))
 
 
 @server.tool()

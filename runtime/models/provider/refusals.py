@@ -34,9 +34,7 @@ def as_model_error(error: Exception, spec: Spec, endpoint: Endpoint) -> ModelErr
     """
     if isinstance(error, ModelError):
         return error
-    text = f"{spec.name}: {_sentence(error, spec, endpoint)}"
-    if endpoint.key != "none":
-        text = text.replace(endpoint.key, "[key]")
+    text = _without_key(f"{spec.name}: {_sentence(error, spec, endpoint)}", endpoint)
     billed = _may_be_billed(error)
     if not _may_pass(error):
         return ModelError(text, billed=billed)
@@ -70,19 +68,20 @@ def _may_be_billed(error: Exception) -> bool:
 def _sentence(error: Exception, spec: Spec, endpoint: Endpoint) -> str:
     where = endpoint.base_url or "the provider"
     if isinstance(error, ModelHTTPError):
-        code = f", {error.provider_error_code}" if error.provider_error_code else ""
-        reason = _short(_message(error.body) or "it gave no reason")
+        code = f", {known}" if (known := _short(_code(error), endpoint)) else ""
+        reason = _short(_message(error.body) or "it gave no reason", endpoint)
         return f"status {error.status_code}{code}: {reason}{_remedy(error, spec)}"
     if isinstance(error, ModelConnectionError):
         if error.phase in _NOT_SENT:
             return f"{where} cannot be reached; check the address and the network."
         return f"{where} closed the connection before the answer was complete."
     if isinstance(error, UnexpectedModelBehavior):
+        kind = "message" if spec.provider == "anthropic" else "chat completion"
         return (
-            f"{where} answered with something that is no chat completion "
-            f"({_short(error.message)}); check the address, and whether it can stream."
+            f"{where} answered with something that is no {kind} "
+            f"({_short(error.message, endpoint)}); check the address, and whether it can stream."
         )
-    return _short(str(error)) or type(error).__name__
+    return _short(str(error), endpoint) or type(error).__name__
 
 
 def _remedy(error: ModelHTTPError, spec: Spec) -> str:
@@ -94,6 +93,15 @@ def _remedy(error: ModelHTTPError, spec: Spec) -> str:
     return ""
 
 
+def _code(error: ModelHTTPError) -> str:
+    """Return the provider's own word for the error; Anthropic calls it the error's type."""
+    if error.provider_error_code:
+        return str(error.provider_error_code)
+    inner = error.body.get("error") if isinstance(error.body, Mapping) else None
+    found = inner.get("type") if isinstance(inner, Mapping) else None
+    return found if isinstance(found, str) and found != "error" else ""
+
+
 def _message(body: Any) -> str:
     """Return the sentence inside an error's body, wherever the provider put it."""
     if isinstance(body, Mapping):
@@ -103,6 +111,11 @@ def _message(body: Any) -> str:
     return str(body or "")
 
 
-def _short(text: str) -> str:
-    line = " ".join(text.split())
+def _short(text: str, endpoint: Endpoint) -> str:
+    # Before it is cut: half a key is not found any more.
+    line = _without_key(" ".join(text.split()), endpoint)
     return line if len(line) <= MAX_REASON_CHARACTERS else f"{line[:MAX_REASON_CHARACTERS]}…"
+
+
+def _without_key(text: str, endpoint: Endpoint) -> str:
+    return text if endpoint.key == "none" else text.replace(endpoint.key, "[key]")

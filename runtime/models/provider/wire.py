@@ -33,6 +33,7 @@ from handoff_console.runtime.errors import TransientModelError
 from handoff_console.runtime.models.base import ModelCall, ModelReply
 from handoff_console.runtime.models.provider.specs import Endpoint, Spec
 from handoff_console.runtime.models.provider.wire_names import MAX_ID_CHARACTERS, WireNames, fitted
+from handoff_console.runtime.tracing import HEADER, traceparent
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
@@ -102,6 +103,8 @@ def wire_model(spec: Spec, provider: Provider[Any]) -> WireModel:
 def wire_settings(spec: Spec, max_output_tokens: int) -> ModelSettings:
     """Return the settings of one request; the SDK's own retries are off."""
     settings = ModelSettings(max_retries=0)
+    if trace := traceparent():
+        settings["extra_headers"] = {HEADER: trace}
     settings.update(cast(ModelSettings, spec.settings))
     if max_output_tokens:
         settings["max_tokens"] = max_output_tokens

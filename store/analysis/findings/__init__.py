@@ -5,6 +5,7 @@ Rules read events, never guess, and stay silent on a healthy session; a family o
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import NamedTuple
 
 from handoff_console.runtime.contract import State, Status
@@ -20,6 +21,7 @@ from handoff_console.runtime.events import (
     Payload,
     StateSet,
     ToolDenied,
+    ToolReturned,
     ToolReturnedLate,
 )
 from handoff_console.store.analysis.bodies import Body
@@ -27,6 +29,7 @@ from handoff_console.store.analysis.findings import (
     answers,
     limits,
     loops,
+    plans,
     pool,
     questions,
     refusals,
@@ -68,11 +71,11 @@ class Rule(NamedTuple):
     outcomes: frozenset[Outcome] = frozenset()
     """It needs a handoff with one of these outcomes; empty: it does not."""
 
-    def applies(self, record: Record) -> bool:
-        """Say whether the rule can find anything: most sessions are over with this question."""
-        if self.kinds and self.kinds.isdisjoint(record.kinds):
+    def applies(self, kinds: frozenset[type], outcomes: frozenset[Outcome]) -> bool:
+        """Say whether the rule can find anything in a session that has these."""
+        if self.kinds and self.kinds.isdisjoint(kinds):
             return False
-        return not self.outcomes or not self.outcomes.isdisjoint(record.outcomes)
+        return not self.outcomes or not self.outcomes.isdisjoint(outcomes)
 
 
 def _on(*kinds: type[Payload]) -> frozenset[type[Payload]]:
@@ -90,8 +93,10 @@ RULES: tuple[Rule, ...] = (
     Rule(limits.limit_as_answer, outcomes=_LIMIT),
     Rule(repeats.retry_of_not_found, outcomes=frozenset({Status.NOT_FOUND})),
     Rule(repeats.duplicate_work, _on(HandoffRequested)),
+    Rule(plans.plan_step_missed, _on(ToolReturned)),
     Rule(tools.tool_denied, _on(ToolDenied)),
     Rule(tools.late_tool_result, _on(ToolReturnedLate)),
+    Rule(tools.tool_failed, _on(ToolReturned)),
     Rule(answers.output_rejected_twice, _on(OutputRejected)),
     Rule(answers.model_failed, _on(ModelReplied)),
     Rule(answers.handoff_failed, outcomes=frozenset({Status.ERROR})),
@@ -110,10 +115,17 @@ class Judgement:
     findings: tuple[Finding, ...]
     """The worst first, causes before what follows from them."""
     verdict: Verdict
+    too_late: bool = False
+    """It waits for decisions alone, and nobody gave them in time."""
 
 
 def judgement(
-    events: Sequence[Event], body: Body | None = None, *, interrupted: bool = False
+    events: Sequence[Event],
+    body: Body | None = None,
+    *,
+    interrupted: bool = False,
+    too_late: bool = False,
+    tasks: bool = True,
 ) -> Judgement:
     """Return tree, findings and verdict of a session, reading it once.
 
@@ -121,10 +133,13 @@ def judgement(
         events: All events of one session so far, by `seq`.
         body: Gives what was said; rules that need the words accuse nobody without it.
         interrupted: The session's process is gone.
+        too_late: It waits for decisions alone, and nobody gave them in time.
+        tasks: Read each handoff's task for the tree. No rule asks for it, so that who wants only
+            findings and verdict can save it.
     """
-    record = Record(events, body, interrupted=interrupted)
+    record = Record(events, body, interrupted=interrupted, tasks=tasks)
     found = _findings(record)
-    return Judgement(record.tree, found, _judge(record, found))
+    return Judgement(record.tree, found, _judge(record, found, too_late=too_late), too_late)
 
 
 def findings(events: Sequence[Event], body: Body | None = None) -> tuple[Finding, ...]:
@@ -140,5 +155,12 @@ def verdict(
 
 
 def _findings(record: Record) -> tuple[Finding, ...]:
-    found = [finding for rule in RULES if rule.applies(record) for finding in rule.find(record)]
+    rules = _rules_for(record.kinds, record.outcomes)
+    found = [finding for rule in rules for finding in rule.find(record)]
     return tuple(sorted(found, key=cause_order))
+
+
+@lru_cache(maxsize=256)
+def _rules_for(kinds: frozenset[type], outcomes: frozenset[Outcome]) -> tuple[Rule, ...]:
+    """Return the rules that can find anything; most sessions of a flow have the same ones."""
+    return tuple(rule for rule in RULES if rule.applies(kinds, outcomes))

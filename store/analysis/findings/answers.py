@@ -50,7 +50,7 @@ def output_rejected_twice(record: Record) -> Iterable[Finding]:
 
 
 def model_failed(record: Record) -> Iterable[Finding]:
-    """A model that could not answer; only worth knowing when a further try went well."""
+    """A model that failed, or a function in its place; less bad when a further try went well."""
     failures: dict[str | None, list[tuple[Event, ModelReplied]]] = defaultdict(list)
     for event, replied in record.of(ModelReplied):
         if replied.error:
@@ -65,12 +65,21 @@ def model_failed(record: Record) -> Iterable[Finding]:
             agent=agent,
             turn=replies[0][0].turn,
             evidence=tuple(Evidence(e.seq, one_line(r.error, 160)) for e, r in replies),
-            sentence=(
-                f"The model of {as_name(agent)} could not answer: "
-                f"{ended(one_line(replies[-1][1].error, 120))}"
-            ),
-            advice="Check that the model is reachable and what it was sent; then run it again.",
+            **_of_model_or_function(as_name(agent), replies[-1][1]),
         )
+
+
+def _of_model_or_function(name: str, replied: ModelReplied) -> dict[str, str]:
+    error = ended(one_line(replied.error, 120))
+    if where := one_line(replied.raised_at, 60):
+        return {
+            "sentence": f"The function of {name} failed at {where}: {error}",
+            "advice": "Correct it there, and send the message again.",
+        }
+    return {
+        "sentence": f"The model of {name} could not answer: {error}",
+        "advice": "Check that the model is reachable and what it was sent; then run it again.",
+    }
 
 
 def handoff_failed(record: Record) -> Iterable[Finding]:

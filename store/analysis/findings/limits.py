@@ -8,8 +8,10 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from handoff_console.runtime.contract import Status
+from handoff_console.runtime.counting import count
 from handoff_console.store.analysis.bodies import read_fields
 from handoff_console.store.analysis.findings.finding import Evidence, Finding, Severity
+from handoff_console.store.analysis.findings.longest_wait import Wait, longest_wait
 from handoff_console.store.analysis.findings.record import FAILED, Record
 from handoff_console.store.analysis.nodes import HandoffNode
 from handoff_console.store.analysis.plain_text import as_name, one_line
@@ -31,9 +33,10 @@ _STOPPED = {
     "tokens": "hit its token limit",
     "deadline": "ran out of time",
     "cost": "hit the cost limit",
-    "pool": "found the pool empty",
+    "pool": "found too few tokens in the pool",
     "cycle": "was stopped in a loop",
     "handoffs": "hit the limit of handoffs",
+    "repeats": "was stopped asking for what had been refused",
 }
 _RAISE = {
     "steps": "max_steps",
@@ -41,7 +44,7 @@ _RAISE = {
     "deadline": "deadline_seconds",
     "cost": "max_cost",
 }
-_TOLD_ELSEWHERE = frozenset({"pool", "cycle"})
+_TOLD_ELSEWHERE = frozenset({"pool", "cycle", "repeats"})
 """Limits with a rule of their own."""
 
 
@@ -59,8 +62,8 @@ def limit_reached(record: Record) -> Iterable[Finding]:
             agent=node.agent,
             turn=node.turn,
             evidence=_evidence(record, node),
-            sentence=f"{_what_happened(node)}{after}.",
-            advice=_advice(node),
+            sentence=f"{_what_happened(record, node)}{after}.",
+            advice=_advice(record, node),
         )
 
 
@@ -81,11 +84,12 @@ def limit_as_answer(record: Record) -> Iterable[Finding]:
             turn=node.turn,
             evidence=(*_evidence(record, node), told),
             sentence=(
-                f"{_what_happened(node)}, and {name} gave its incomplete result as the answer."
+                f"{_what_happened(record, node)}, and {name} gave its incomplete result as the "
+                "answer."
             ),
             advice=(
                 f"Tell {name} to say what is missing when a result is limit_reached. "
-                f"{_advice(node)}"
+                f"{_advice(record, node)}"
             ),
         )
 
@@ -149,21 +153,36 @@ def _what_followed(
     return Severity.WARNING, ""
 
 
-def _what_happened(node: HandoffNode) -> str:
+def _what_happened(record: Record, node: HandoffNode) -> str:
     stopped = _STOPPED.get(node.limit, "was stopped by a limit")
-    after = f" after {node.steps_used} of {node.max_steps} steps" if node.max_steps else ""
-    return f"{as_name(node.agent)} {stopped}{after}"
+    after = f" after {node.steps_used} of {count(node.max_steps, 'step')}" if node.max_steps else ""
+    waited = _waited(record, node)
+    mostly = ""
+    if waited:
+        _, closed = record.closings[node.handoff_id]
+        mostly = f" ({waited.of} took {waited.seconds:,.1f} s of {closed.duration_seconds:,.1f} s)"
+    return f"{as_name(node.agent)} {stopped}{after}{mostly}"
+
+
+def _waited(record: Record, node: HandoffNode) -> Wait | None:
+    return longest_wait(record, node) if node.limit == "deadline" else None
 
 
 def _evidence(record: Record, node: HandoffNode) -> tuple[Evidence, ...]:
     event, closed = record.closings[node.handoff_id]
-    notes = one_line(closed.notes, 120)
-    return (Evidence(event.seq, f"limit_reached ({node.limit}){': ' if notes else ''}{notes}"),)
+    notes, waited = one_line(closed.notes, 120), _waited(record, node)
+    stopped = Evidence(event.seq, f"limit_reached ({node.limit}){': ' if notes else ''}{notes}")
+    if waited is None:
+        return (stopped,)
+    return (Evidence(waited.seq, f"{waited.of} took {waited.seconds:,.1f} s"), stopped)
 
 
-def _advice(node: HandoffNode) -> str:
+def _advice(record: Record, node: HandoffNode) -> str:
     name = as_name(node.agent)
     if node.limit == "handoffs":
         return "Raise max_handoffs of the flow, or let fewer agents handle such a request."
+    waited = _waited(record, node)
+    if waited and waited.name:
+        return f"Find out what {waited.name} waited for; make it faster, or raise deadline_seconds."
     setting = _RAISE.get(node.limit, "its limit")
     return f"Look at what {name} did in each step; give it a smaller task, or raise {setting}."

@@ -3,11 +3,13 @@
 Source: S0, step 4, "Share the budget across the whole tree".
 """
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from handoff_console.runtime.contract import HandoffKind
+from handoff_console.runtime.counting import count
 from handoff_console.runtime.events import BudgetOverdrawn, Event, HandoffClosed, HandoffRejected
 from handoff_console.store.analysis.budget import Entry, Ledger, LedgerRow, refused_by_pool
 from handoff_console.store.analysis.findings.finding import Evidence, Finding, Severity
@@ -44,8 +46,10 @@ def pool_overdrawn(record: Record) -> Iterable[Finding]:
             handoff_id=handoff_id,
             agent=agent,
             turn=excesses[0][0].turn,
-            evidence=tuple(Evidence(e.seq, f"{o.tokens:,} tokens over") for e, o in excesses),
-            sentence=f"{as_name(agent)} used {tokens:,} tokens more than its grant held.",
+            evidence=tuple(
+                Evidence(e.seq, f"{count(o.tokens, 'token')} over") for e, o in excesses
+            ),
+            sentence=f"{as_name(agent)} used {count(tokens, 'token')} more than its grant held.",
             advice=f"Raise max_tokens of the edge to {as_name(agent)}, or give it less to read.",
         )
 
@@ -89,7 +93,9 @@ def _shortage(
     record: Record, what: str, first: Event, node: HandoffNode | None, ledger: Ledger | None
 ) -> _Shortage:
     if ledger is None:
-        return _Shortage(f"The pool ran dry: {what}", "Raise pool_tokens of the flow.", None)
+        return _Shortage(
+            f"Too few tokens were left: {what}", "Raise pool_tokens of the flow.", None
+        )
     caller = record.node(node.parent_id) if node else None
     rest = rest_of_grant(ledger, caller.handoff_id, first.seq) if caller else None
     if caller is not None and rest is not None:
@@ -100,6 +106,9 @@ def _shortage(
             "paid, or lower what it asks for its workers.",
             None,
         )
+    needed = _needed_tokens(first)
+    if needed is not None and needed > ledger.total_tokens:
+        return _larger_than_the_pool(what, needed, first, node, ledger)
     before = [row for row in ledger.rows if row.seq <= first.seq]
     last, taker = before[-1], _biggest_taker(before)
     advice = "Raise pool_tokens of the flow."
@@ -107,12 +116,53 @@ def _shortage(
         advice = f"Raise pool_tokens of the flow, or lower what is taken from it: {_took(taker)}."
     floor = ledger.finish_floor_tokens if node and node.via is HandoffKind.CALL else 0
     kept = f" ({floor:,} of them kept for the answer)" if 0 < floor <= last.free else ""
+    short = "Too few tokens were left" if last.free > floor else "The pool ran dry"
+    stopped = isinstance(first.payload, HandoffClosed) and needed is not None
+    wanted = f"; its next call needed about {needed:,}" if stopped else ""
     return _Shortage(
-        f"The pool ran dry: {what} when {max(last.free, 0):,} of {ledger.total_tokens:,} tokens "
-        f"were free{kept} and {last.open:,} reserved",
+        f"{short}: {what} when {max(last.free, 0):,} of {ledger.total_tokens:,} tokens "
+        f"were free{kept} and {last.open:,} reserved{wanted}",
         advice,
         taker,
     )
+
+
+def _larger_than_the_pool(
+    what: str, needed: int, first: Event, node: HandoffNode | None, ledger: Ledger
+) -> _Shortage:
+    """Say that even a pool that nobody had touched would not have been enough."""
+    pool = f"the whole pool has {ledger.total_tokens:,}"
+    if isinstance(first.payload, HandoffRejected):
+        edge = f"the edge to {as_name(node.agent)}" if node else "the edge"
+        return _Shortage(
+            f"{what}: {count(needed, 'token')} were to be reserved for it, and {pool}",
+            f"Lower max_tokens of {edge}, or give the request more than {needed:,} tokens: "
+            "--pool, or pool_tokens of the flow.",
+            None,
+        )
+    is_first = node is not None and node.source == "user" and not node.steps_used
+    reads = "the message with the instructions" if is_first else "what it has to read"
+    return _Shortage(
+        f"{what}: {reads} needs about {count(needed, 'token')}, and {pool}",
+        f"Give the request more than {needed:,} tokens (--pool, or pool_tokens of the flow), or "
+        "shorten the message.",
+        None,
+    )
+
+
+_NEEDED = re.compile(
+    r"\babout (\d{1,12}) needed$|^limit_reached: (\d{1,12}) tokens cannot be reserved"
+)
+"""Where the runtime says how much it would have taken; another sentence does not say it."""
+
+
+def _needed_tokens(event: Event) -> int | None:
+    payload = event.payload
+    said = payload.reason if isinstance(payload, HandoffRejected) else ""
+    if isinstance(payload, HandoffClosed):
+        said = payload.notes
+    found = _NEEDED.search(said)
+    return int(found[1] or found[2]) if found else None
 
 
 def _biggest_taker(rows: Sequence[LedgerRow]) -> LedgerRow | None:
@@ -129,11 +179,14 @@ def _biggest_taker(rows: Sequence[LedgerRow]) -> LedgerRow | None:
 
 def _took(row: LedgerRow) -> str:
     verb = "reserved" if row.entry is Entry.RESERVE else "spent"
-    return f"{as_name(row.agent)} {verb} {row.tokens:,} tokens"
+    return f"{as_name(row.agent)} {verb} {count(row.tokens, 'token')}"
 
 
 def _evidence(event: Event) -> Evidence:
     payload = event.payload
+    needed = _needed_tokens(event)
     if isinstance(payload, HandoffRejected):
-        return Evidence(event.seq, one_line(payload.reason, 160))
-    return Evidence(event.seq, "stopped: the pool is empty")
+        said = f"refused: {count(needed, 'token')} for {as_name(payload.target)}" if needed else ""
+        return Evidence(event.seq, said or one_line(payload.reason, 160))
+    wanted = f"about {count(needed, 'token')} needed" if needed else "too few tokens in the pool"
+    return Evidence(event.seq, f"stopped: {wanted}")

@@ -14,7 +14,7 @@ from handoff_console.runtime.events import (
     HandoffRequested,
     InputRequested,
 )
-from handoff_console.store.analysis.bodies import read_fields
+from handoff_console.store.analysis.bodies import filled, read_fields
 from handoff_console.store.analysis.findings.finding import Evidence, Finding, Severity
 from handoff_console.store.analysis.findings.record import Record
 from handoff_console.store.analysis.nodes import HandoffNode
@@ -22,7 +22,6 @@ from handoff_console.store.analysis.plain_text import as_name, listed, one_line
 
 _GENERAL = frozenset({"id", "number", "no", "code", "name", "key", "value", "text"})
 """Words that say of a key's value what it looks like, not what it is."""
-_EMPTY: tuple[Any, ...] = (None, "", [], {})
 _TAIL = r"(?:\s+(?:id|number|no|code|name))?"
 
 
@@ -95,8 +94,7 @@ def _told(record: Record, node: HandoffNode, opened: HandoffOpened) -> list[str]
     )
     facts = read_fields(record.body, opened.packet).get("facts")
     inputs = read_fields(record.body, next(requests, None)).get("inputs")
-    told = [part for part in (facts, inputs) if isinstance(part, Mapping)]
-    return [name for part in told for name, value in part.items() if value not in _EMPTY]
+    return [*filled(facts), *filled(inputs)]
 
 
 def _asks_for(key: str, text: str) -> bool:

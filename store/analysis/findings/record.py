@@ -1,12 +1,18 @@
 """A session as the rules read it: its tree and its events by kind, each built once."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import TypeVar, cast
 
 from handoff_console.runtime.contract import HandoffKind, State, Status
-from handoff_console.runtime.events import Event, HandoffClosed, Payload
+from handoff_console.runtime.events import (
+    Event,
+    HandoffClosed,
+    ModelReplied,
+    Payload,
+    ToolReturned,
+)
 from handoff_console.store.analysis.bodies import Body
 from handoff_console.store.analysis.budget import Ledger, ledgers
 from handoff_console.store.analysis.findings.finding import Severity
@@ -23,27 +29,28 @@ class Record:
     """What rules ask about one session."""
 
     def __init__(
-        self, events: Sequence[Event], body: Body | None = None, *, interrupted: bool = False
+        self,
+        events: Sequence[Event],
+        body: Body | None = None,
+        *,
+        interrupted: bool = False,
+        tasks: bool = True,
     ) -> None:
         self.events, self.body = events, body
-        self.tree: HandoffTree = handoff_tree(events, body=body, interrupted=interrupted)
+        self.tree: HandoffTree = handoff_tree(
+            events, body=body if tasks else None, interrupted=interrupted
+        )
         self._by_kind: dict[type, list[Event]] = defaultdict(list)
         for event in events:
             self._by_kind[type(event.payload)].append(event)
+        self.kinds = frozenset(self._by_kind)
+        """The kinds of event there are."""
+        self.outcomes = frozenset([node.outcome for node in self.tree.nodes])
+        """The outcomes that handoffs have."""
 
     def of(self, kind: type[_P]) -> Iterable[tuple[Event, _P]]:
         """Return the events of a kind, by seq, each with its payload."""
         return [(event, cast("_P", event.payload)) for event in self._by_kind.get(kind, ())]
-
-    @cached_property
-    def kinds(self) -> frozenset[type]:
-        """The kinds of event there are."""
-        return frozenset(self._by_kind)
-
-    @cached_property
-    def outcomes(self) -> frozenset[Outcome]:
-        """The outcomes that handoffs have."""
-        return frozenset(node.outcome for node in self.tree.nodes)
 
     @cached_property
     def ledgers(self) -> tuple[Ledger, ...]:
@@ -54,6 +61,15 @@ class Record:
     def closings(self) -> dict[str, tuple[Event, HandoffClosed]]:
         """How each handoff closed, by id."""
         return {event.handoff_id or "": (event, closed) for event, closed in self.of(HandoffClosed)}
+
+    @cached_property
+    def came_back(self) -> Mapping[str, Sequence[Event]]:
+        """What each handoff's model and tools answered, by the handoff's id: there may be 5,000."""
+        found: dict[str, list[Event]] = defaultdict(list)
+        for kind in (ToolReturned, ModelReplied):
+            for event in self._by_kind.get(kind, ()):
+                found[event.handoff_id or ""].append(event)
+        return found
 
     @cached_property
     def _roots(self) -> dict[int, HandoffNode]:
@@ -92,11 +108,18 @@ class Record:
         last = self.tree.last_of_chain(node.handoff_id)
         if last is not node and last.outcome is Status.OK:
             return last
-        for other in self.tree.children.get(node.parent_id or "", ()):
-            later = other.first_seq > node.first_seq and other.agent == node.agent
-            if later and self.tree.last_of_chain(other.handoff_id).outcome is Status.OK:
-                return other
-        return None
+        alike = self._went_well.get((node.parent_id or "", node.agent), ())
+        return next((other for other in alike if other.first_seq > node.first_seq), None)
+
+    @cached_property
+    def _went_well(self) -> Mapping[tuple[str, str], Sequence[HandoffNode]]:
+        """What came out well, by caller and agent: one caller may have made 5,000 calls."""
+        found: dict[tuple[str, str], list[HandoffNode]] = defaultdict(list)
+        for caller, called in self.tree.children.items():
+            for node in called:
+                if self.tree.last_of_chain(node.handoff_id).outcome is Status.OK:
+                    found[caller, node.agent].append(node)
+        return found
 
     def severity_after(self, node: HandoffNode | None) -> Severity:
         """Return how much something matters that happened to a handoff: an error if it failed."""

@@ -7,6 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterable
 
 from handoff_console.runtime.contract import State, Status
+from handoff_console.runtime.counting import count
 from handoff_console.runtime.events import Event, HandoffRequested
 from handoff_console.store.analysis.bodies import read, read_fields
 from handoff_console.store.analysis.findings.finding import Evidence, Finding, Severity
@@ -70,7 +71,7 @@ def duplicate_work(record: Record) -> Iterable[Finding]:
             ),
             sentence=(
                 f"{as_name(node.agent)} was given the same task {len(same)} times and did it "
-                f"each time; {tokens:,} tokens went into the repeats."
+                f"each time; {count(tokens, 'token')} went into the repeats."
             ),
             advice=f"Tell {as_name(node.source)} to use the result it has.",
         )

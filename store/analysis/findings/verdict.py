@@ -3,9 +3,10 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from handoff_console.runtime.agents import HUMAN
-from handoff_console.runtime.contract import HandoffKind, State, Status
-from handoff_console.runtime.events import InputRequested
+from handoff_console.runtime.contract import HUMAN, HandoffKind, State, Status
+from handoff_console.runtime.events import NO_MATCH, NO_RULE, InputRequested, ModelReplied
+from handoff_console.runtime.frozen import quickly_made
+from handoff_console.store.analysis.findings.at_work import at_work, may_have_acted
 from handoff_console.store.analysis.findings.finding import Finding, Severity
 from handoff_console.store.analysis.findings.record import Record
 from handoff_console.store.analysis.nodes import HandoffNode
@@ -15,13 +16,14 @@ _CAUSES_FIRST = (
     "ping_pong", "recursion_refused", "late_tool_result", "output_rejected_twice", "model_failed",
     "tool_denied", "target_not_allowed", "starved_pool", "limit_as_answer", "handoffs_refused",
     "depth_refused", "workers_refused", "limit_reached", "handoff_failed", "retry_of_not_found",
-    "asked_again",
+    "plan_step_missed", "asked_again", "tool_failed",
 )  # fmt: skip
 """What explains other findings stands before what is explained by them."""
 
 _SEVERITIES = tuple(Severity)
 
 
+@quickly_made
 @dataclass(frozen=True, slots=True)
 class Verdict:
     """What is to be said of a session first."""
@@ -43,8 +45,14 @@ def cause_order(finding: Finding) -> tuple[int, int, int]:
     return _SEVERITIES.index(finding.severity), rank, finding.evidence[0].seq
 
 
-def judge(record: Record, findings: Sequence[Finding]) -> Verdict:
-    """Return the worst cause of a session's trouble, or how it came out when nothing is wrong."""
+def judge(record: Record, findings: Sequence[Finding], *, too_late: bool = False) -> Verdict:
+    """Return the worst cause of a session's trouble, or how it came out when nothing is wrong.
+
+    Args:
+        record: The session.
+        findings: What is wrong with it.
+        too_late: It waits for decisions alone, and nobody gave them in time.
+    """
     worst = min(findings, key=cause_order, default=None)
     if worst is not None and worst.severity is not Severity.INFO:
         return Verdict(worst.sentence, worst.handoff_id, worst.agent or None, worst.severity)
@@ -54,8 +62,8 @@ def judge(record: Record, findings: Sequence[Finding]) -> Verdict:
     last = record.answer_of(max(node.turn for node in nodes)) or nodes[-1]
     outcome = record.tree.outcome
     if outcome in {State.RUNNING, State.WAITING, State.INTERRUPTED, State.CANCELLED}:
-        return _unfinished(record, last)
-    sentence = _how_it_came_out(record, last)
+        return _unfinished(record, last, findings, too_late=too_late)
+    sentence = _how_it_came_out(record, last, findings)
     if outcome in _FINE:
         return Verdict(sentence, last.handoff_id, None, Severity.INFO)
     return Verdict(sentence, last.handoff_id, last.agent, Severity.ERROR)
@@ -64,28 +72,72 @@ def judge(record: Record, findings: Sequence[Finding]) -> Verdict:
 _FINE = frozenset({Status.OK, Status.NOT_FOUND, Status.NEEDS_INPUT})
 
 
-def _unfinished(record: Record, last: HandoffNode) -> Verdict:
+TOO_LATE = "Nobody decided in time, which is a no; the session can go on with it."
+"""What is said of a session that waits for decisions which come too late."""
+
+
+def _unfinished(
+    record: Record, last: HandoffNode, findings: Sequence[Finding], *, too_late: bool
+) -> Verdict:
     """Say who is at work, who waits for what, or who was cut off: the deepest open handoff."""
     outcome = record.tree.outcome
-    open_now = [node for node in record.tree.nodes if node.outcome == outcome] or [last]
-    node = max(open_now, key=lambda node: (node.depth, node.last_seq))
+    open_now = [node for node in record.tree.nodes if node.outcome == outcome]
+    if not open_now and outcome in {State.RUNNING, State.INTERRUPTED}:
+        return _between_turns(record, last, findings)
+    node = max(open_now or [last], key=lambda node: (node.depth, node.last_seq))
     name = as_name(node.agent)
-    step = f" in step {node.steps_used}" if node.steps_used else ""
+    if outcome is State.WAITING and too_late:
+        return Verdict(TOO_LATE, node.handoff_id, None, Severity.WARNING)
     if outcome is State.WAITING:
         asked = [i for e, i in record.of(InputRequested) if e.handoff_id == node.handoff_id]
         question = f": {one_line(asked[-1].question, 120)}" if asked else " for a decision."
         who = "A person is asked" if node.agent == HUMAN else f"{name} waits"
         return Verdict(f"{who}{question}", node.handoff_id, None, Severity.WARNING)
     if outcome is State.INTERRUPTED:
-        sentence = f"The process went away while {name} was at work{step}."
+        sentence = f"The process went away while {name} {at_work(record, node, past=True)}."
+        if may_have_acted(record, node):
+            sentence = f"{sentence[:-1]}; nobody knows whether it was done."
         return Verdict(sentence, node.handoff_id, None, Severity.ERROR)
     if outcome is State.CANCELLED:
-        sentence = f"Cancelled while {name} was at work{step}."
+        sentence = f"Cancelled while {name} {at_work(record, node, past=True)}."
         return Verdict(sentence, node.handoff_id, None, Severity.WARNING)
-    return Verdict(f"{name} is at work{step}.", node.handoff_id, None, Severity.INFO)
+    return Verdict(f"{name} {at_work(record, node)}.", node.handoff_id, None, Severity.INFO)
 
 
-def _how_it_came_out(record: Record, last: HandoffNode) -> str:
+def _did_not_know(record: Record, node: HandoffNode) -> str:
+    """Return why an offline worker had no answer; empty when it had one."""
+    said = [r.finish_reason for e, r in record.of(ModelReplied) if e.handoff_id == node.handoff_id]
+    return _WITHOUT_ANSWER.get(said[-1], "") if said else ""
+
+
+def _within(sentence: str) -> str:
+    return sentence[0].lower() + sentence[1:]
+
+
+_WITHOUT_ANSWER = {
+    NO_RULE: "no rule matches the message",
+    NO_MATCH: "no description fits the message best",
+}
+
+_NOTHING_MORE = "; nothing stands out."
+
+
+def _between_turns(record: Record, last: HandoffNode, findings: Sequence[Finding]) -> Verdict:
+    """Say how the user was answered, and that the session has no end yet."""
+    name = as_name(last.agent)
+    if record.tree.outcome is State.INTERRUPTED:
+        sentence = f"{name} had answered when the process went away."
+    elif last.outcome is Status.NEEDS_INPUT:
+        sentence = f"{_what_is_missing(record, last)} The session is open for it."
+    else:
+        came_out = _how_it_came_out(record, last, findings)
+        well = came_out.removesuffix(_NOTHING_MORE)
+        sentence = f"{well}; the session is" if well != came_out else f"{came_out} The session is"
+        sentence += " open for another message."
+    return Verdict(sentence, last.handoff_id, None, Severity.INFO)
+
+
+def _how_it_came_out(record: Record, last: HandoffNode, findings: Sequence[Finding]) -> str:
     name = as_name(last.agent)
     called = sum(
         node.depth > 0
@@ -96,19 +148,28 @@ def _how_it_came_out(record: Record, last: HandoffNode) -> str:
     )
     ways = []
     if last.hop:
-        ways.append(f"after {last.hop} transfer{'s' if last.hop > 1 else ''}")
+        ways.append(f"after {last.hop:,} transfer{'s' if last.hop > 1 else ''}")
     if called:
-        ways.append(f"with {called} call{'s' if called > 1 else ''}")
+        ways.append(f"with {called:,} call{'s' if called > 1 else ''}")
     way = f" {' and '.join(ways)}" if ways else ""
     match last.outcome:
         case Status.OK:
-            return f"{name} answered{way}; nothing stands out."
+            if why := _did_not_know(record, last):
+                return f"{name} answered{way} that it does not know: {why}."
+            failed = next((found for found in findings if found.code == "tool_failed"), None)
+            if failed is not None:
+                return f"{name} answered{way}, though {_within(failed.sentence)}"
+            return f"{name} answered{way}{_NOTHING_MORE}"
         case Status.NOT_FOUND:
             return f"{name} found nothing{way}, and that is the answer."
         case Status.NEEDS_INPUT:
-            _, closed = record.closings[last.handoff_id]
-            missing = one_line(closed.notes, 120)
-            after = f": {ended(missing)}" if missing else " to go on."
-            return f"{name} needs a value from the user{after}"
+            return _what_is_missing(record, last)
         case _:
             return f"{name} ended with {last.outcome}{way}."
+
+
+def _what_is_missing(record: Record, last: HandoffNode) -> str:
+    _, closed = record.closings[last.handoff_id]
+    missing = one_line(closed.notes, 120)
+    after = f": {ended(missing)}" if missing else " to go on."
+    return f"{as_name(last.agent)} needs a value from the user{after}"

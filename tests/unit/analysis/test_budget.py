@@ -161,7 +161,7 @@ def test_a_second_reservation_and_a_wrong_refund_are_named():
     at = next(i for i, row in enumerate(ledger.rows) if row.entry is Entry.REFUND)
     less = dataclasses.replace(ledger.rows[at], tokens=1)
     wrong = dataclasses.replace(ledger, rows=(*ledger.rows[:at], less))
-    assert "h2 refunds 1 tokens, but 1,000 are left of it" in check(wrong).sentence
+    assert "h2 refunds 1 token, but 1,000 are left of it" in check(wrong).sentence
 
 
 def test_the_rest_of_a_grant_is_known_at_every_event():

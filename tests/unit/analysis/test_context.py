@@ -2,10 +2,9 @@
 
 from support.logs import Log
 
-from handoff_console.runtime.events import EventList
+from handoff_console.runtime.events import EventList, context_chain
 from handoff_console.store.analysis.context import (
     Fate,
-    chain,
     contexts,
     model_calls,
     packet_change,
@@ -72,7 +71,7 @@ def test_a_chain_that_leads_back_into_itself_ends():
     sink.bodies["a"] = b'{"previous": "b", "messages": ["m1"]}'
     sink.bodies["b"] = b'{"previous": "a", "messages": ["m2", 7]}'
 
-    assert chain("a", sink.body) == (("m2", "m1"), False)
+    assert context_chain("a", sink.body) == (("m2", "m1"), False)
 
 
 def test_a_chain_of_ten_thousand_steps_needs_no_recursion():
@@ -80,7 +79,7 @@ def test_a_chain_of_ten_thousand_steps_needs_no_recursion():
     for n in range(1, 10_000):
         bodies[str(n)] = {"previous": str(n - 1), "messages": [f"m{n}"]}
 
-    digests, is_whole = chain("9999", bodies.__getitem__)
+    digests, is_whole = context_chain("9999", bodies.__getitem__)
     assert is_whole
     assert digests[:2] == ("m0", "m1")
     assert len(digests) == 10_000

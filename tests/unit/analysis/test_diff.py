@@ -363,3 +363,44 @@ def test_lists_of_different_length_and_values_that_lie_deep_are_compared_as_a_wh
 def test_true_is_not_one():
     assert [field.name for field in changed_fields({"a": True}, {"a": 1})] == ["a"]
     assert list(changed_fields({"a": 1.0}, {"a": 1})) == []
+
+
+# Handoffs that are named
+
+
+def retried() -> Log:
+    log = Log().user("Go")
+    root = log.root("supervisor")
+    log.step(root)
+    child = log.call(root, "billing", task="May")
+    log.step(child).close(child, "error")
+    again = log.retry(child, task="May")
+    log.step(again).step(again).close(again)
+    return log.close(root).end()
+
+
+def test_a_retry_is_compared_with_what_it_tried_again():
+    record = of(retried())
+
+    comparison = compare(record, record, handoffs=("h2", "h3"))
+
+    assert changes(comparison) == [("changed", "billing", "t1/1.0")]
+    assert (comparison.left.outcome, comparison.right.outcome) == ("error", "ok")
+    assert (comparison.left.steps, comparison.right.steps) == (1, 2)
+    assert compare(record, record, handoffs=("h3", "h2")).left.outcome == "ok"
+
+
+def test_two_named_handoffs_are_the_same_one_wherever_they_stand():
+    left, right = of(called("billing May")), of(called("writer all", "billing June"))
+
+    comparison = compare(left, right, handoffs=("h2", "h3"))
+
+    assert [pair.change for pair in comparison.pairs] == ["changed"]
+    assert ("request", "task") in told(comparison.pairs[0])
+    assert (comparison.left.handoffs, comparison.right.handoffs) == (1, 1)
+
+
+def test_of_a_handoff_that_is_not_there_nothing_is_compared():
+    record = of(called("billing May"))
+
+    assert compare(record, record, handoffs=("h2", "h9")).pairs == ()

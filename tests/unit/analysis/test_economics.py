@@ -85,13 +85,18 @@ def test_a_transfer_that_was_refused_or_never_answered_costs_nothing_here():
     assert transfer_costs(log.events) == ()
 
 
-def test_it_pays_off_at_the_first_step_after_which_it_has_used_less():
+def test_it_pays_off_at_the_step_from_which_on_it_has_used_less():
     lean, other = (200, 350, 500), (195, 352, 640, 900)
 
     assert pays_off_at(lean, other) == 2
-    assert pays_off_at(other, lean) == 1
+    assert pays_off_at((100, 300, 500), (195, 280, 640)) == 3
+    assert pays_off_at((100, 300), (195, 400)) == 1
     assert pays_off_at(lean, lean) is None
     assert pays_off_at((), other) is None
+
+
+def test_it_has_not_paid_off_where_it_used_less_for_a_while_only():
+    assert pays_off_at((20, 920), (100, 200)) is None
 
 
 def test_a_sliced_hand_over_pays_off_at_the_fifth_step_and_one_with_all_history_never_does():  # R82

@@ -1,13 +1,14 @@
 """Every rule finds its fault, names the handoff to look at, and stays silent beside it."""
 
 import inspect
+import json
 import re
 from pathlib import Path
 
 import pytest
 from support.logs import Log
 
-from handoff_console.runtime import guards, toolbox
+from handoff_console.runtime import denials, guards, toolbox
 from handoff_console.runtime.contract import Effect
 from handoff_console.runtime.events import StateSet
 from handoff_console.store.analysis.findings import Finding, Severity, findings, refusals, tools
@@ -25,6 +26,10 @@ def only(log: Log, code: str) -> Finding:
     assert finding.sentence.endswith(".")
     assert finding.advice.endswith(".")
     return finding
+
+
+def codes(log: Log) -> list[str]:
+    return [finding.code for finding in findings(log.events, log.body)]
 
 
 def seqs(log: Log, kind: str, handoff_id: str | None = None) -> list[int]:
@@ -218,13 +223,27 @@ def starved(*, answered: bool = True) -> Log:
     return log.close(supervisor, "limit_reached", reason="pool").end("limit_reached", "pool")
 
 
-def test_an_empty_pool_names_who_went_without_and_who_took_it():
+def test_only_a_pool_with_no_more_than_what_is_kept_for_the_answer_ran_dry():
+    log = Log(pool_tokens=10_000).user("Help")
+    supervisor = log.root("supervisor")
+    log.step(supervisor, tokens=500)
+    log.call(supervisor, "billing", grant=8_500)
+    log.call(supervisor, "account", refused="pool")
+
+    assert only(log, "starved_pool").sentence == (
+        "The pool ran dry: supervisor could not call account when 1,000 of 10,000 tokens were "
+        "free (1,000 of them kept for the answer) and 8,500 reserved."
+    )
+
+
+def test_a_pool_that_has_too_little_names_who_went_without_and_who_took_it():
     log = starved()
     finding = only(log, "starved_pool")
 
     assert finding.sentence == (
-        "The pool ran dry: supervisor could not call account when 2,500 of 10,000 tokens were free "
-        "(1,000 of them kept for the answer) and 7,000 reserved, and 1 more request met the same."
+        "Too few tokens were left: supervisor could not call account when 2,500 of 10,000 tokens "
+        "were free (1,000 of them kept for the answer) and 7,000 reserved, and 1 more request met "
+        "the same."
     )
     assert finding.advice == (
         "Raise pool_tokens of the flow, or lower what is taken from it: billing reserved 7,000 "
@@ -372,6 +391,48 @@ def test_a_request_that_was_stopped_itself_is_an_error():
     )
 
 
+def test_a_handoff_that_ran_out_of_time_names_the_tool_that_took_it():
+    log = Log().user("Help")
+    root = log.root("billing")
+    log.step(root).tool(root, "find").tool(root, "report", error="no answer", seconds=0.8)
+    returned = log.sink.events[-1].seq
+    log.close(root, "limit_reached", reason="deadline").end("limit_reached", "deadline")
+
+    finding = only(log, "limit_reached")
+
+    assert "(its tool report took 0.8 s of 1.0 s), so the request" in finding.sentence
+    assert finding.advice.startswith("Find out what report waited for")
+    first = finding.evidence[0]
+    assert (first.seq, first.reason) == (returned, "its tool report took 0.8 s")
+
+
+def test_a_handoff_that_ran_out_of_time_names_its_slow_model_or_the_agent_it_waited_for():
+    slow = Log().user("Help")
+    root = slow.root("billing")
+    slow.step(root).step(root, seconds=0.9)
+    slow.close(root, "limit_reached", reason="deadline").end("limit_reached", "deadline")
+    waited = Log().user("Help")
+    root = waited.root("supervisor")
+    worker = waited.call(root, "search")
+    for _ in range(30):
+        waited.step(worker, seconds=0)
+    waited.close(worker)
+    waited.close(root, "limit_reached", reason="deadline").end("limit_reached", "deadline")
+
+    assert "(its model in step 2 took 0.9 s of 1.0 s)" in only(slow, "limit_reached").sentence
+    assert "(search took " in only(waited, "limit_reached").sentence
+
+
+def test_a_handoff_whose_time_went_into_many_small_things_names_none():
+    log = Log().user("Help")
+    root = log.root("billing")
+    for _ in range(8):
+        log.step(root, seconds=0.05).tool(root, "find", seconds=0.05)
+    log.close(root, "limit_reached", reason="deadline").end("limit_reached", "deadline")
+
+    assert " took " not in only(log, "limit_reached").sentence
+
+
 # Repeats
 
 
@@ -478,8 +539,18 @@ def test_an_act_that_may_have_happened_is_to_be_looked_into():
     assert finding.advice.startswith("Find out whether refund did its work before")
 
 
+def test_a_tool_that_the_agent_does_not_have_is_to_be_given_to_it_or_not_named():
+    log = Log().user("Refund me")
+    root = log.root("billing")
+    log.step(root).deny(root, "refnud", rule="unknown").step(root).close(root).end()
+    finding = only(log, "tool_denied")
+
+    assert finding.sentence == "billing called the tool refnud, which does not exist."
+    assert "Give it refnud if it is meant to have it" in finding.advice
+
+
 def test_every_rule_that_denies_a_tool_has_words_of_its_own():
-    code = Path(inspect.getfile(toolbox)).read_text("utf-8")
+    code = "".join(Path(inspect.getfile(it)).read_text("utf-8") for it in (denials, toolbox))
 
     assert set(re.findall(r'Denial\("(\w+)"', code)) == tools._WHY.keys()
 
@@ -515,6 +586,45 @@ def test_an_act_that_a_person_did_not_approve_is_no_fault():  # R33
     assert finding.severity is Severity.INFO
     assert finding.sentence == "clerk called the tool letters.send, which nobody approved."
     assert finding.advice.startswith("If letters.send should run")
+
+
+def test_a_no_that_a_person_said_is_told_as_one_with_who_said_it_and_why():
+    log = Log().user("Tell her")
+    root = log.root("clerk")
+    log.step(root).decide(root, "denied", by="Kim", note="the wrong person")
+    decided = log.sink.events[-1].seq
+    log.deny(root, "letters.send", rule="approval").step(root).close(root).end()
+
+    finding = only(log, "tool_denied")
+
+    assert finding.severity is Severity.INFO
+    assert finding.sentence == "clerk called the tool letters.send, and a person said no."
+    assert finding.advice.startswith("Nothing, if that no was meant")
+    assert [(at.seq, at.reason) for at in finding.evidence] == [
+        (decided, "Kim said no: the wrong person")
+    ]
+
+
+@pytest.mark.parametrize(
+    ("reason", "why"),
+    [
+        ("expired", "which nobody approved in time"),
+        ("stale", "which was approved as something else than it asked for by then"),
+        ("invalid", "which was approved with arguments that do not fit"),
+    ],
+)
+def test_an_approval_that_did_not_count_says_why(reason, why):
+    log = Log().user("Tell her")
+    root = log.root("clerk")
+    log.step(root).decide(root, reason).deny(root, "letters.send", rule="approval")
+    denied = log.sink.events[-1].seq
+    log.step(root).close(root).end()
+
+    finding = only(log, "tool_denied")
+
+    assert finding.sentence == f"clerk called the tool letters.send, {why}."
+    assert finding.advice.startswith("If letters.send should run")
+    assert [at.seq for at in finding.evidence] == [denied]
 
 
 @pytest.mark.parametrize(
@@ -571,6 +681,47 @@ def test_a_model_that_failed_is_an_error_when_its_handoff_failed():
     assert finding.severity is Severity.ERROR
     assert finding.sentence == "The model of triage could not answer: connection refused."
     assert found(log, "handoff_failed") == []
+
+
+def test_a_function_that_failed_is_named_with_its_file_and_line_and_no_model_is_blamed():
+    log = Log().user("Help")
+    triage = log.root("triage")
+    log.step(triage, tokens=0, error="KeyError: 'order'", raised_at="desk.py, line 8")
+    log.close(triage, "error").end("error")
+
+    finding = only(log, "model_failed")
+    assert (
+        finding.sentence == "The function of triage failed at desk.py, line 8: KeyError: 'order'."
+    )
+    assert finding.advice == "Correct it there, and send the message again."
+
+
+@pytest.mark.parametrize(
+    ("status", "severity"), [("ok", Severity.INFO), ("error", Severity.WARNING)]
+)
+def test_a_tool_whose_code_failed_is_named_with_its_file_and_line(status, severity):
+    log = Log().user("Help")
+    triage = log.root("triage")
+    for _ in range(2):
+        log.step(triage).tool(
+            triage, "look_up", error="ValueError: no key", raised_at="desk.py, line 4"
+        )
+    log.close(triage, status).end(status)
+
+    finding = only(log, "tool_failed")
+    assert (finding.severity, len(finding.evidence)) == (severity, 2)
+    assert finding.sentence == (
+        "The tool look_up of triage failed 2 times at desk.py, line 4: ValueError: no key."
+    )
+
+
+def test_a_tool_that_says_what_is_wrong_has_not_failed():
+    log = Log().user("Help")
+    triage = log.root("triage")
+    log.step(triage).tool(triage, "look_up", error="there is no such customer")
+    log.close(triage).end()
+
+    assert found(log, "tool_failed") == []
 
 
 def test_a_model_that_failed_and_was_tried_again_is_worth_knowing_only():
@@ -675,3 +826,103 @@ def test_names_from_outside_stay_on_one_short_line():
     sentence = only(log, "target_not_allowed").sentence
     assert len(sentence) < 120
     assert sentence.isprintable()
+
+
+PLAN = [
+    {"worker": "accounts", "task": "Open an account"},
+    {"worker": "equipment", "task": "Prepare a laptop"},
+    {"worker": "facilities", "task": "Make a badge"},
+]
+STAFF = {
+    "agents": [
+        {
+            "name": "lead",
+            "edges": [{"target": step["worker"], "via": "call"} for step in PLAN],
+            "tools": [{"name": "send_email"}],
+        }
+    ]
+}
+
+
+def planned(*asked: str, plan: object = PLAN, told: str = "All is ready.") -> Log:
+    """A lead that has its plan checked, asks some workers, and answers."""
+    log = Log(flow=STAFF).user("Ms Lund starts on Monday")
+    lead = log.root("lead")
+    log.step(lead).tool(lead, "plan.check", json.dumps(plan)).step(lead)
+    for worker in asked:
+        log.close(log.call(lead, worker))
+    return log.step(lead).close(lead, values={"text": told}).end()
+
+
+def test_r75_a_step_of_the_plan_that_nobody_took_is_named():  # R75
+    found = only(planned("accounts", "equipment"), "plan_step_missed")
+
+    assert found.severity is Severity.WARNING
+    assert (found.handoff_id, found.agent) == ("h1", "lead")
+    assert found.sentence == (
+        "lead planned a step for facilities (Make a badge) and never took it; its answer does not "
+        "say so."
+    )
+    assert [e.reason for e in found.evidence] == [
+        "it planned 3 steps",
+        "facilities: Make a badge",
+        "lead answered and did not say that anything is missing",
+    ]
+
+
+def test_r75_steps_are_counted_for_each_worker():
+    plan = [{"agent": "accounts", "task": f"Open account {number}"} for number in range(3)]
+
+    assert only(planned("accounts", plan=plan), "plan_step_missed").sentence == (
+        "lead planned 2 steps for accounts and never took them; its answer does not say so."
+    )
+
+
+@pytest.mark.parametrize(
+    "log",
+    [
+        planned("accounts", "equipment", "facilities"),
+        planned("accounts", "equipment", told="The badge is not ready yet."),
+        planned("accounts", "equipment", told="Account and laptop; facilities comes tomorrow."),
+        planned("accounts", "equipment", plan=PLAN[:2]),
+        planned("accounts", "equipment", plan=[*PLAN[:2], {"worker": "Ana", "task": "Call her"}]),
+        planned("accounts", "equipment", plan=[{"date": "2026-11-30"}, {"date": "2026-12-01"}]),
+        planned("accounts", "equipment", plan="accounts, equipment, facilities"),
+        planned(),
+    ],
+    ids=[
+        "all taken", "says it is not all", "names it", "shorter plan", "unknown worker", "no plan",
+        "a text", "nobody was asked",
+    ],
+)  # fmt: skip
+def test_r75_a_plan_that_was_kept_or_owned_up_to_is_no_fault(log):  # R75
+    assert codes(log) == []
+
+
+def test_r75_a_step_that_was_refused_or_denied_was_not_forgotten():
+    log = Log(flow=STAFF).user("Ms Lund starts on Monday")
+    lead = log.root("lead")
+    plan = [*PLAN[:2], {"worker": "send_email", "task": "Write to her"}]
+    log.step(lead).tool(lead, "plan.check", json.dumps(plan)).step(lead)
+    for worker in ("accounts", "equipment"):
+        log.close(log.call(lead, worker))
+    log.step(lead).deny(lead, "send_email", "approval").step(lead)
+    log.close(lead, values={"text": "All is ready."}).end()
+
+    assert "plan_step_missed" not in codes(log)
+
+
+def test_r75_the_last_plan_is_the_one_that_counts():
+    log = Log(flow=STAFF).user("Ms Lund starts on Monday")
+    lead = log.root("lead")
+    log.step(lead).tool(lead, "plan.check", json.dumps(PLAN)).step(lead)
+    log.tool(lead, "plan.check", json.dumps(PLAN[:2])).step(lead)
+    for worker in ("accounts", "equipment"):
+        log.close(log.call(lead, worker))
+    log.step(lead).close(lead, values={"text": "All is ready."}).end()
+
+    assert codes(log) == []
+
+
+def test_r75_without_bodies_nobody_is_accused():
+    assert findings(planned("accounts", "equipment").events) == ()

@@ -1,6 +1,7 @@
 """The rules and the tree on sessions that the runtime itself recorded."""
 
 import asyncio
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -59,10 +60,12 @@ def support(**changes: Any) -> Flow:
     return flow.changed(**changes) if changes else flow
 
 
-def recorded(scripts: dict[str, Sequence[Any]], **changes: Any) -> EventList:
+def recorded(
+    scripts: dict[str, Sequence[Any]], message: str = "Why was I charged twice?", **changes: Any
+) -> EventList:
     sink = EventList(b"key")
     model = Scripted(scripts, repeat_last=True)
-    asyncio.run(run(support(**changes), "Why was I charged twice?", sink=sink, model=model))
+    asyncio.run(run(support(**changes), message, sink=sink, model=model))
     return sink
 
 
@@ -72,6 +75,8 @@ def judged(sink: EventList) -> Judgement:
     assert sorted(asked) == sorted(node.handoff_id for node in result.tree.nodes)
     for ledger in ledgers(sink.events):
         assert check(ledger).adds_up, check(ledger).sentence
+    without_tasks = judgement(sink.events, sink.body, tasks=False)
+    assert (without_tasks.findings, without_tasks.verdict) == (result.findings, result.verdict)
     return result
 
 
@@ -190,15 +195,53 @@ def test_a_pool_that_is_too_small():
     result = judged(
         recorded(
             {"triage": [hand_over("supervisor", "money"), say("I cannot look into that.")]},
-            pool_tokens=11_000,
+            pool_tokens=16_010,
         )
     )
 
     assert codes(result) == {"starved_pool": "warning"}
     assert result.verdict.sentence.startswith(
-        "The pool ran dry: triage could not hand off to supervisor when 10,"
+        "Too few tokens were left: triage could not hand off to supervisor when 15,"
     )
     assert result.verdict.agent == "triage"
+
+
+def test_a_message_that_is_larger_than_the_whole_pool_is_not_called_an_empty_pool():
+    result = judged(recorded({"triage": [say("Hello.")]}, "word " * 8_000, pool_tokens=5_000))
+
+    assert codes(result) == {"starved_pool": "error"}
+    needed = re.search(r"needs about ([\d,]+) tokens", result.verdict.sentence)[1]
+    assert int(needed.replace(",", "")) > 8_000
+    assert result.verdict.sentence == (
+        f"triage had to stop: the message with the instructions needs about {needed} tokens, and "
+        "the whole pool has 5,000."
+    )
+    finding = result.findings[0]
+    assert finding.advice == (
+        f"Give the request more than {needed} tokens (--pool, or pool_tokens of the flow), or "
+        "shorten the message."
+    )
+    assert finding.evidence[0].reason == f"stopped: about {needed} tokens needed"
+
+
+def test_a_grant_that_is_larger_than_the_whole_pool_is_not_called_an_empty_pool():
+    result = judged(
+        recorded(
+            {"triage": [hand_over("supervisor", "money"), say("I cannot look into that.")]},
+            pool_tokens=4_000,
+        )
+    )
+
+    assert codes(result) == {"starved_pool": "warning"}
+    assert result.verdict.sentence == (
+        "triage could not hand off to supervisor: 16,000 tokens were to be reserved for it, and "
+        "the whole pool has 4,000."
+    )
+    assert result.findings[0].evidence[0].reason == "refused: 16,000 tokens for supervisor"
+    assert result.findings[0].advice == (
+        "Lower max_tokens of the edge to supervisor, or give the request more than 16,000 tokens: "
+        "--pool, or pool_tokens of the flow."
+    )
 
 
 def test_a_target_that_does_not_exist():

@@ -23,12 +23,12 @@ def test_a_call_is_a_handoff_too_and_a_stopped_worker_says_by_what():
     root = log.root("supervisor")
     log.step(root)
     child = log.call(root, "billing", grant=2_000, task="Look it up", reason="it is needed")
-    log.step(child).close(child, "limit_reached", reason="steps", notes="step cap hit: 1 steps")
+    log.step(child).close(child, "limit_reached", reason="steps", notes="step cap hit: 1 step")
     log.step(root).close(root, values={"text": "Partly."}).end()
 
     assert transcript(log.events, log.body) == [
         "[handoff] supervisor -> billing (it is needed)",
-        "[billing] limit_reached (steps): step cap hit: 1 steps",
+        "[billing] limit_reached (steps): step cap hit: 1 step",
         "[supervisor] Partly.",
     ]
 

@@ -239,3 +239,14 @@ def test_ten_thousand_handoffs_take_well_under_a_second():
 
     assert len(tree.nodes) == 10_001
     assert took < 1.0, f"{took:.2f} s for {len(log.events)} events"
+
+
+def test_a_try_and_what_it_repeats_are_told_from_all_others():
+    log = Log().user("Help")
+    triage = log.root("triage")
+    first = log.call(triage, "billing")
+    log.close(first, "error")
+    second = log.retry(first)
+    log.close(second).close(log.call(triage, "search")).close(triage).end()
+
+    assert handoff_tree(log.events).retried == {first, second}

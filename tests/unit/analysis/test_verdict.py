@@ -1,9 +1,12 @@
 """The verdict: one sentence, and the handoff of the cause rather than of the last symptom."""
 
 import time
+from dataclasses import replace
 
+import pytest
 from support.logs import Log
 
+from handoff_console.runtime.contract import Effect
 from handoff_console.store.analysis.findings import (
     RULES,
     Severity,
@@ -145,3 +148,119 @@ def test_a_long_session_is_judged_in_about_the_time_its_tree_takes():
     started = time.process_time()
     findings(log.events, log.body)
     assert time.process_time() - started < 3.0
+
+
+@pytest.mark.parametrize(
+    ("reason", "why"),
+    [
+        ("no_rule", "no rule matches the message"),
+        ("no_match", "no description fits the message best"),
+    ],
+)
+def test_an_offline_worker_that_knew_no_answer_is_said_to_know_none(reason, why):
+    log = Log().user("Tell me a joke")
+    triage = log.root("triage")
+    log.step(triage, says="I do not know.", finish_reason=reason).close(triage).end()
+
+    found = judgement(log.events, log.body).verdict
+
+    assert found.sentence == f"triage answered that it does not know: {why}."
+    assert found.severity is Severity.INFO
+
+
+def test_an_answer_in_spite_of_a_tool_that_failed_names_the_tool():
+    log = Log().user("Help")
+    triage = log.root("triage")
+    log.step(triage).tool(triage, "look", error="ValueError: no key", raised_at="desk.py, line 4")
+    log.step(triage, says="Sorry.").close(triage).end()
+
+    assert judgement(log.events, log.body).verdict.sentence == (
+        "triage answered, though the tool look of triage failed at desk.py, line 4: "
+        "ValueError: no key."
+    )
+
+
+@pytest.mark.parametrize(
+    ("effect", "doubt"),
+    [(Effect.READ, ""), (Effect.EXTERNAL, "; nobody knows whether it was done")],
+)
+def test_an_interrupted_session_names_the_tool_that_did_not_come_back(effect, doubt):
+    log = Log().user("Help")
+    billing = log.root("billing")
+    log.step(billing).tool(billing, "pay_back")
+    returned = log.sink.events.pop()
+    called = log.sink.events[-1]
+    assert (called.kind, returned.kind) == ("tool_called", "tool_returned")
+    log.sink.events[-1] = called._replace(payload=replace(called.payload, effect=effect))
+
+    assert judged(log, interrupted=True).sentence == (
+        f"The process went away while billing was calling pay_back in step 1{doubt}."
+    )
+    assert judged(log).sentence == "billing is calling pay_back in step 1."
+
+
+def test_an_interrupted_session_says_that_its_model_had_not_answered():
+    log = Log().user("Help")
+    billing = log.root("billing")
+    log.step(billing)
+    while log.sink.events[-1].kind != "model_called":
+        log.sink.events.pop()
+
+    assert judged(log, interrupted=True).sentence == (
+        "The process went away while billing waited for its model in step 1."
+    )
+    assert judged(log).sentence == "billing waits for its model in step 1."
+
+
+def test_a_session_that_was_answered_and_goes_on_is_at_no_work():
+    log = Log().user("Help")
+    log.close(log.root("triage"))
+
+    assert judged(log).sentence == "triage answered; the session is open for another message."
+    assert judged(log, interrupted=True).sentence == (
+        "triage had answered when the process went away."
+    )
+
+
+def test_an_open_session_says_how_it_came_to_its_last_answer():
+    log = Log().user("I want a refund")
+    log.close(log.transfer(log.root("triage"), "billing"))
+
+    assert judged(log).sentence == (
+        "billing answered after 1 transfer; the session is open for another message."
+    )
+
+
+def test_an_open_session_that_had_no_answer_says_so():
+    unknown = Log().user("zork")
+    triage = unknown.root("triage")
+    unknown.step(triage, says="I do not know.", finish_reason="no_rule").close(triage)
+    missing = Log().user("Where is it?")
+    missing.close(missing.root("tracker"), "not_found")
+
+    assert judged(unknown).sentence == (
+        "triage answered that it does not know: no rule matches the message. "
+        "The session is open for another message."
+    )
+    assert judged(missing).sentence == (
+        "tracker found nothing, and that is the answer. The session is open for another message."
+    )
+
+
+def test_an_open_session_whose_agent_needs_a_value_says_which():
+    log = Log().user("I want a refund")
+    log.close(log.root("desk"), "needs_input", notes="Which order is it?")
+
+    assert judged(log).sentence == (
+        "desk needs a value from the user: Which order is it? The session is open for it."
+    )
+
+
+def test_large_counts_have_their_thousands_apart():
+    log = Log(pool_tokens=10**9).user("Go")
+    root = log.root("lead")
+    for _ in range(1_200):
+        log.close(log.call(root, "worker"))
+    log.close(root).end()
+
+    assert judged(log).sentence == "lead answered with 1,200 calls; nothing stands out."

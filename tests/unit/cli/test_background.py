@@ -2,13 +2,20 @@
 
 import threading
 from contextlib import closing
+from dataclasses import replace
 
 import pytest
 from support.mailboxes import mailbox, sent
 
-from handoff_console.console.commands.background import start_rerun, start_resume
+from handoff_console.console.commands.background import (
+    start_bisection,
+    start_rerun,
+    start_resume,
+)
+from handoff_console.console.commands.bisecting import Bisection, find_cause, plan_bisection
 from handoff_console.console.commands.errors import CannotGoOn
 from handoff_console.console.commands.flows import load_flow
+from handoff_console.console.commands.jobs import Job, Stopped, job_of
 from handoff_console.console.commands.rerun_orders import RerunOrder
 from handoff_console.console.commands.resuming import Resumption
 from handoff_console.console.commands.running import run_once
@@ -90,6 +97,72 @@ def test_a_handoff_is_run_again_in_a_thread_as_often_as_asked(flow, store):
         runs = [row["session_id"] for row in attempt_rows(db, session_id)]
     assert runs[0] == session_id
     assert (len(runs), first in runs) == (4, True)
+    job = job_of(first)
+    assert (job.runs, job.done, job.is_over, job.problem) == (runs[1:], 3, True, "")
+
+
+def test_runs_end_after_the_one_that_is_under_way_when_somebody_stops_them(flow, store):
+    session_id = run_once(store, flow, "note it").session_id
+
+    def stop_at_the_second(done: int, _: int) -> None:
+        if done == 1:
+            job_of(attempt_ids(store, session_id)[1]).stop()
+
+    order = RerunOrder(
+        handoff_id="h1", mode=Mode.WHAT_IF, times=5, named="mail.py:flow", tell=stop_at_the_second
+    )
+    job = job_of(start_rerun(store, session_id, order))
+    joined(f"rerun-{session_id}-h1")
+
+    assert (job.was_stopped, job.is_over, len(job.runs)) == (True, True, 1)
+    assert len(attempt_ids(store, session_id)) == 2
+
+
+def test_what_flips_it_is_looked_for_in_a_thread(store):
+    failed, good = failed_and_good(store)
+    asked = Bisection(failed=failed, good=good, mode=Mode.LIVE_READS, repeats=1)
+    name = start_bisection(store, asked)
+    joined(name)
+    job = job_of(name)
+
+    assert [change.name for change in job.result.changes] == [
+        "limits.max_steps", "limits.max_tokens",
+    ]  # fmt: skip
+    assert (job.is_over, job.done, job.problem) == (True, job.result.reruns, "")
+    assert job.done <= job.total
+    assert (
+        len(attempt_ids(store, failed.removesuffix(":h2"))) == 2
+    )  # its own re-runs are not recorded
+
+
+def test_a_search_that_is_stopped_has_no_result(store):
+    failed, good = failed_and_good(store)
+    asked = Bisection(failed=failed, good=good, mode=Mode.LIVE_READS, named="support")
+    ready = plan_bisection(store, asked)
+    job = Job(ready.estimate.most_reruns)
+    job.stop()
+
+    with pytest.raises(Stopped):
+        find_cause(store, replace(asked, tell=job.tell))
+    assert job.result is None
+
+
+def failed_and_good(store):
+    """Run a session that fails, and its failed handoff again with limits that let it succeed."""
+    failed = run_once(
+        store, load_flow("support").flow, "I am customer 5120. Why was I charged twice last month?",
+        source="support",
+    ).session_id  # fmt: skip
+    limits = Edits(limits={"max_steps": 20, "max_tokens": 40_000})
+    order = RerunOrder(handoff_id="h2", mode=Mode.LIVE_READS, edits=limits)
+    good = start_rerun(store, failed, order)
+    joined(f"rerun-{failed}-h2")
+    return f"{failed}:h2", good
+
+
+def attempt_ids(store, session_id):
+    with closing(open_reader(store)) as db:
+        return [row["session_id"] for row in attempt_rows(db, session_id)]
 
 
 @pytest.mark.parametrize("mode", list(Mode))

@@ -54,6 +54,15 @@ def test_a_file_imports_its_neighbours_as_a_script_does(file):
     assert load_flow(f"{path}:flow").flow.name == "from next door"
 
 
+def test_two_files_of_one_name_in_two_folders_keep_their_own_flows(file, tmp_path):
+    for folder in ("here", "there"):
+        (tmp_path / folder).mkdir()
+        file(FLOW.replace("mine", folder), f"{folder}/flows.py")
+    names = [f"{tmp_path / folder}/flows.py:flow" for folder in ("here", "there", "here")]
+
+    assert [load_flow(name).flow.name for name in names] == ["here", "there", "here"]
+
+
 def test_a_file_with_the_name_of_a_library_hides_nothing(file):
     path = file(FLOW, name="json.py")
 
@@ -89,9 +98,17 @@ def test_a_name_that_is_no_flow_lists_the_flows_there_are(file, content, name, s
             "import nolib",
             "line 1 could not be imported (ModuleNotFoundError: No module named 'nolib')",
         ),
-        ("x = 1\nflow = (", "line 2 could not be imported (SyntaxError: '(' was never closed"),
+        (
+            "x = 1\nflow = (",
+            "line 2 could not be imported (SyntaxError: '(' was never closed); correct it",
+        ),
         ("x = 1\n\n1 / 0", "line 3 could not be imported (ZeroDivisionError: division by zero)"),
         ("raise SystemExit(3)", "line 1 could not be imported (SystemExit: 3)"),
+        (
+            "from handoff_console.runtime import Limits\nLimits(max_step=1)",
+            "line 2 could not be imported: Limits has no argument 'max_step'; did you mean "
+            "'max_steps'? It takes: max_steps, max_tokens, deadline_seconds.",
+        ),
         ("raise ValueError('\\x1b[31mred\\nlines')", "(ValueError: red lines)"),
     ],
 )
@@ -115,7 +132,7 @@ def test_a_flow_that_contradicts_itself_is_refused_in_its_own_words(file):
 
 def test_an_unknown_sample_lists_the_samples(tmp_path):
     with pytest.raises(
-        FlowNotFound, match=r"There is no flow 'suport'; the samples are: .*support"
+        FlowNotFound, match=r"no flow 'suport' \(is 'support' meant\?\); the samples are: .*support"
     ):
         load_flow("suport")
     with pytest.raises(FlowNotFound, match=r"There is no file .*nowhere\.py"):

@@ -7,7 +7,12 @@ import sys
 import pytest
 
 from handoff_console.console.commands.errors import InputRefused
-from handoff_console.console.commands.inputs import LONGEST_CHARACTERS, InputFile, Record
+from handoff_console.console.commands.inputs import (
+    LONGEST_CHARACTERS,
+    LONGEST_LINE_CHARACTERS,
+    InputFile,
+    InputRequest,
+)
 
 NO_COLUMN = "no column is called 'text', 'input' or 'message'"
 
@@ -30,8 +35,8 @@ def records(tmp_path):
 
 def test_plain_text_is_a_request_a_line_and_blank_lines_are_none(records):
     assert records("asked.txt", "Where is my parcel?\n\n  I want a refund \r\n") == [
-        Record(1, "Where is my parcel?", {}),
-        Record(3, "I want a refund", {}),
+        InputRequest(1, "Where is my parcel?", {}),
+        InputRequest(3, "I want a refund", {}),
     ]
 
 
@@ -39,13 +44,13 @@ def test_plain_text_is_a_request_a_line_and_blank_lines_are_none(records):
 def test_json_lines_have_their_message_under_any_of_three_names(records, name):
     line = json.dumps({name: "Hello", "label": "greeting"})
 
-    assert records("asked.jsonl", line) == [Record(1, "Hello", {"label": "greeting"})]
+    assert records("asked.jsonl", line) == [InputRequest(1, "Hello", {"label": "greeting"})]
 
 
 def test_the_first_of_the_three_names_is_the_message_and_the_others_are_kept(records):
     line = json.dumps({"message": "m", "text": "t", "input": "i"})
 
-    assert records("asked.jsonl", line) == [Record(1, "t", {"input": "i", "message": "m"})]
+    assert records("asked.jsonl", line) == [InputRequest(1, "t", {"input": "i", "message": "m"})]
 
 
 def test_values_that_are_no_text_are_kept_as_json(records):
@@ -62,19 +67,21 @@ def test_csv_has_its_message_in_a_column_and_keeps_the_others(records):
     content = 'label,text\nbilling,"Two lines,\nand a comma"\nother,Plain\n'
 
     assert records("asked.csv", content) == [
-        Record(2, "Two lines,\nand a comma", {"label": "billing"}),
-        Record(4, "Plain", {"label": "other"}),
+        InputRequest(2, "Two lines,\nand a comma", {"label": "billing"}),
+        InputRequest(4, "Plain", {"label": "other"}),
     ]
 
 
 def test_a_file_with_a_byte_order_mark_is_read_without_it(records):
-    assert records("asked.csv", b"\xef\xbb\xbftext\nHello\n") == [Record(2, "Hello", {})]
+    assert records("asked.csv", b"\xef\xbb\xbftext\nHello\n") == [InputRequest(2, "Hello", {})]
 
 
 @pytest.mark.parametrize(
     ("line", "problem"),
     [
-        ("{", "it is no JSON (Expecting property name enclosed in double quotes at column 2)"),
+        ("{", "it is not JSON (Expecting property name enclosed in double quotes at column 2)"),
+        ('{"text": "a', "it is not JSON (Unterminated string starting at column 10)"),
+        ('{"text": "a\tb"}', "it is not JSON (Invalid control character at column 12)"),
         ("[1]", "it is a JSON list, not an object"),
         ("7", "it is a JSON number, not an object"),
         ("true", "it is a JSON boolean, not an object"),
@@ -82,6 +89,8 @@ def test_a_file_with_a_byte_order_mark_is_read_without_it(records):
         ('{"text": ["Hello"]}', "its 'text' is a list, not a text"),
         ('{"text": null}', "its 'text' is a null, not a text"),
         ('{"text": "  "}', "its message is empty"),
+        ('{"text": "\\udc80"}', "it has half of a character (\\udc80)"),
+        ('{"text": "\\ud800"}', "it has half of a character (\\ud800)"),
         ("[" * 100_000, "it is JSON with a number or a nesting too large to read"),
     ],
 )
@@ -89,7 +98,7 @@ def test_a_bad_json_line_says_what_is_wrong_and_the_next_one_is_read(records, li
     first, second = records("asked.jsonl", f'{line}\n{{"text": "Hello"}}\n')
 
     assert (first.line, first.problem) == (1, problem)
-    assert second == Record(2, "Hello", {})
+    assert second == InputRequest(2, "Hello", {})
 
 
 def test_a_line_that_is_not_utf8_is_bad_and_the_next_one_is_read(records):
@@ -105,11 +114,36 @@ def test_a_message_of_more_than_a_million_characters_is_bad(records):
     assert record.problem == "its message has 1,000,001 characters; at most 1,000,000 are read"
 
 
+@pytest.mark.parametrize(
+    ("name", "line"),
+    [("asked.txt", "{}"), ("asked.jsonl", '{{"text": "{}"}}'), ("asked.csv", '"",{}')],
+)
+def test_a_line_without_an_end_is_passed_over_in_pieces(records, name, line):
+    long = line.format("x" * LONGEST_LINE_CHARACTERS)
+    ways = {"asked.txt": "Hello", "asked.jsonl": '{"text": "Hello"}', "asked.csv": "Hello,"}
+    first_line = "text,label\n" if name == "asked.csv" else ""
+
+    first, second = records(name, f"{first_line}{long}\n{ways[name]}\n")
+
+    problem = f"it has {len(long) + 1:,} characters; a line has at most 10,000,000"
+    assert (first.problem, second.message) == (problem, "Hello")
+
+
+def test_a_long_cell_is_read_and_a_row_of_many_is_passed_over(records):
+    row = ",".join(["x" * 900_000] * 12)
+    columns = ",".join(f"c{n}" for n in range(11))
+
+    first, second = records("asked.csv", f"text,{columns}\n{row}\n{'y' * 900_000}{',' * 11}\n")
+
+    assert first.problem == "it has 10,800,012 characters; a line has at most 10,000,000"
+    assert second.message == "y" * 900_000
+
+
 def test_a_row_with_too_few_cells_is_bad(records):
     rows = records("asked.csv", "text,label\nHello\nThere,x\n")
 
     assert [(row.line, row.problem) for row in rows] == [
-        (2, "it has 1 cells where the first line has 2"),
+        (2, "it has 1 cell where the first line has 2"),
         (3, ""),
     ]
 
@@ -117,7 +151,7 @@ def test_a_row_with_too_few_cells_is_bad(records):
 def test_a_row_with_a_nul_is_bad_or_read_but_ends_nothing(records):
     *_, last = records("asked.csv", "text\nbef\0ore\nHello\n")
 
-    assert last == Record(3, "Hello", {})
+    assert last == InputRequest(3, "Hello", {})
 
 
 @pytest.mark.parametrize(
@@ -158,5 +192,5 @@ def test_standard_input_is_read_like_a_file_and_can_be_read_twice(monkeypatch):
     source = InputFile("-")
 
     assert source.name == "standard input"
-    assert list(source.records()) == list(source.records()) == [Record(1, "Hello", {})]
+    assert list(source.records()) == list(source.records()) == [InputRequest(1, "Hello", {})]
     source.close()

@@ -1,12 +1,19 @@
 """Which flow, and which models, a recorded session is gone on with."""
 
+import sqlite3
+from contextlib import closing
+from dataclasses import replace
+
 import pytest
 from support.mailboxes import mailbox
 
 from handoff_console.console.commands.errors import CannotGoOn, FlowNotNamed
 from handoff_console.console.commands.flows import Models, load_flow
 from handoff_console.console.commands.recorded_flows import check_models, flow_for
+from handoff_console.console.commands.rerun_orders import RerunOrder, prepare
+from handoff_console.console.commands.rerun_start import start_of
 from handoff_console.console.commands.running import run_once
+from handoff_console.runtime.rerun_player import Mode
 from handoff_console.store.db import open_reader
 from handoff_console.store.recordings import recording_of
 
@@ -47,8 +54,13 @@ def test_a_file_is_not_imported_because_a_record_names_it(recording, tmp_path):
     so_far = recording("mail.py:flow", "note it")
     (tmp_path / "mail.py").write_text("raise SystemExit('it was imported')")
 
-    with pytest.raises(FlowNotNamed, match=r"ran the flow 'mail' of 'mail\.py:flow'; say --flow"):
+    with pytest.raises(FlowNotNamed) as refused:
         flow_for(so_far)
+
+    assert str(refused.value).endswith(
+        "ran the flow 'mail' of 'mail.py:flow'; name it as path/to/file.py:name (--flow in a "
+        "shell) to run that code again, since none is run because a record says so."
+    )
 
 
 def test_another_prompt_in_the_file_is_not_used(recording, tmp_path):
@@ -59,6 +71,36 @@ def test_another_prompt_in_the_file_is_not_used(recording, tmp_path):
     found = flow_for(so_far, "mail.py:flow")
 
     assert found.flow.agents_by_name["clerk"].prompt == "Write letters."
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        [1, 2],
+        {"agents": [{"name": 3, "tools": 7}], "prices": [1], "content": ""},
+        {"agents": "triage", "content": ""},
+        None,
+    ],
+)
+def test_a_record_of_another_form_is_a_sentence(recording, body):
+    odd = replace(recording("support", "Why was I charged twice?"), body=lambda _: body)
+
+    with pytest.raises(CannotGoOn, match="said has another form than its events say"):
+        flow_for(odd)
+
+
+def test_a_request_of_another_form_cannot_be_run_again(recording, tmp_path):
+    found = recording("support", "I am customer 5120. Why was I charged twice last month?")
+    asked = next(e for e in found.events if e.handoff_id == "h2").payload
+    order = RerunOrder(handoff_id="h2", mode=Mode.VERIFY)
+    with closing(sqlite3.connect(tmp_path / "handoff.db")) as db, db:
+        key = bytes.fromhex(asked.request)
+        db.execute("update bodies set content = '[1, 2]' where digest = ?", (key,))
+
+    with closing(open_reader(tmp_path / "handoff.db")) as db:
+        for again in (prepare, lambda db, name, order: start_of(db, name, order.handoff_id)):
+            with pytest.raises(CannotGoOn, match="said has another form than its events say"):
+                again(db, found.session_id, order)
 
 
 def test_the_same_models_go_on(recording):

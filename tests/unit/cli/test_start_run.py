@@ -6,8 +6,9 @@ from contextlib import closing
 
 import pytest
 
+from handoff_console.console.commands.conversations import start_run
 from handoff_console.console.commands.errors import FlowNotFound
-from handoff_console.console.commands.running import run_once, start_run
+from handoff_console.console.commands.running import run_once
 from handoff_console.runtime import Agent, Flow, say
 from handoff_console.store import reader
 from handoff_console.store.db import open_reader, open_store

@@ -1,13 +1,21 @@
 """What the figures draw, and that recorded names stay names in them."""
 
+import re
+
 import plotly.graph_objects as go
 import pytest
 from support import recorded
 from support.logs import Log
 
+from handoff_console.console import theme
 from handoff_console.console.figures.agent_graph import agent_graph_dot
 from handoff_console.console.figures.burn_down import burn_down_figure
-from handoff_console.console.viewmodels.agent_graph import agent_graph
+from handoff_console.console.viewmodels.agent_graph import (
+    AgentEdge,
+    AgentGraph,
+    AgentNode,
+    agent_graph,
+)
 from handoff_console.console.viewmodels.burn_down import burn_down
 from handoff_console.store.analysis.budget import ledgers
 from handoff_console.store.analysis.tree import handoff_tree
@@ -91,6 +99,44 @@ def test_the_graph_draws_what_was_used_what_was_refused_and_what_was_only_allowe
     assert 'label="▲ billing' in dot
     assert "label=refunds" in dot
     assert "peripheries=2" in dot
+
+
+def edge_of(look, uses=0, refusals=0):
+    """Return what Graphviz is told of one edge."""
+    names = ("triage", "billing")
+    nodes = [
+        AgentNode(f"a{n}", name, 1, 10, "ok", "h1", False, name) for n, name in enumerate(names)
+    ]
+    edge = AgentEdge("a0", "a1", look, "call", uses, refusals, "")
+    dot = agent_graph_dot(AgentGraph((*nodes,), (edge,), 0, ""), dark=False)
+    (line,) = [line for line in dot.splitlines() if "a0 -> a1" in line]
+    return dict(re.findall(r'(\w+)="?([^" \]]+)', line))
+
+
+def test_what_was_refused_is_dashed_and_in_the_color_of_an_error_and_nothing_else_is_dashed():
+    error, grey = theme.look("error").color(dark=False), theme.NEUTRAL
+    refused, repeated = edge_of("refused", refusals=1), edge_of("repeated", uses=3)
+    used, allowed = edge_of("used", uses=1), edge_of("allowed")
+
+    assert (refused["style"], refused["color"]) == ("dashed", error)
+    assert ["style" in edge for edge in (repeated, used, allowed)] == [False] * 3
+    assert (repeated["color"], allowed["color"]) == (error, grey)
+    assert used["color"] not in {error, grey}
+
+
+def test_an_edge_is_the_wider_the_more_it_was_used_up_to_a_limit_and_thin_when_never():
+    widths = [float(edge_of("used", uses=uses)["penwidth"]) for uses in (1, 2, 4, 16, 1_000)]
+
+    assert widths == [1.2, 1.8, 2.4, 3.6, 3.6]
+    assert float(edge_of("allowed")["penwidth"]) == 0.8
+
+
+def test_a_session_s_refused_edge_is_drawn_as_one():
+    log = Log(flow={"name": "f", "agents": [{"name": "triage"}, {"name": "billing"}]}).user("Go")
+    log.call(log.root("triage"), "billing", refused="target")
+
+    (line,) = [line for line in graph_of(log).splitlines() if "a0 -> a1" in line]
+    assert "style=dashed" in line
 
 
 def test_the_selected_agent_is_framed():

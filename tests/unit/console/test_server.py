@@ -1,6 +1,7 @@
 """The console answers this machine only, on a port it can have."""
 
 import asyncio
+import errno
 import os
 import queue
 import socket
@@ -9,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from handoff_console.console import server
+from handoff_console.console import ports, server
 from handoff_console.console.settings import SETTINGS
 
 CHECKOUT = Path(__file__).parents[3] / ".streamlit" / "config.toml"
@@ -57,22 +58,59 @@ def test_an_address_of_this_machine_is_the_only_one_listened_on(address):
 def test_a_port_that_was_asked_for_and_is_taken_is_named():
     with listening() as taken:
         port = taken.getsockname()[1]
-        with pytest.raises(server.PortTaken, match=f"Port {port} is taken by another program"):
+        with pytest.raises(ports.PortTaken, match=f"Port {port} is taken by another program"):
             server.settings_for("127.0.0.1", port)
 
 
 def test_without_a_port_the_next_free_one_is_used(monkeypatch):
     with listening() as taken:
         port = taken.getsockname()[1]
-        monkeypatch.setattr(server, "DEFAULT_PORT", port)
+        monkeypatch.setattr(ports, "DEFAULT_PORT", port)
 
         assert port < server.settings_for("127.0.0.1", None)["server.port"] < port + 100
 
 
 @pytest.mark.parametrize("port", [-1, 65_536])
 def test_a_port_that_does_not_exist_is_refused(port):
-    with pytest.raises(server.PortTaken):
+    with pytest.raises(ports.PortTaken):
         server.settings_for("127.0.0.1", port)
+
+
+@pytest.mark.parametrize(
+    ("problem", "says"),
+    [
+        (
+            PermissionError(errno.EACCES, "Permission denied"),
+            "The system does not let this program use port 80; ports from 1024 to 65535 need no "
+            "rights. Choose one of them, or leave the port out and the next free one is used.",
+        ),
+        (
+            OSError(errno.EADDRNOTAVAIL, "Cannot assign requested address"),
+            "This machine has no address ::1, so nothing can listen there; the console's own is "
+            "127.0.0.1. Leave the address out.",
+        ),
+    ],
+)
+def test_a_port_that_cannot_be_had_is_not_said_to_be_taken(monkeypatch, problem, says):
+    def bind(address, port):
+        raise problem
+
+    monkeypatch.setattr(ports, "_bind", bind)
+
+    with pytest.raises(ports.ServerError) as refusal:
+        server.settings_for("::1", 80)
+
+    assert str(refusal.value) == says
+
+
+def test_the_next_free_port_is_looked_for_past_those_that_this_program_may_not_have(monkeypatch):
+    def bind(address, port):
+        if port < 8503:
+            raise PermissionError(errno.EACCES, "Permission denied")
+
+    monkeypatch.setattr(ports, "_bind", bind)
+
+    assert ports.free_port("127.0.0.1") == 8503
 
 
 @pytest.mark.parametrize(
@@ -128,9 +166,15 @@ def test_the_page_opens_at_the_session_that_was_named(address, session, url):
     assert server.page_url(address, 8501, session) == url
 
 
+def test_the_page_opens_at_the_comparison_that_was_just_made():
+    url = server.page_url("127.0.0.1", 8501, experiment_id="20261130-01")
+    assert url == "http://127.0.0.1:8501/routing?experiment=20261130-01"
+
+
 def test_the_page_is_announced_and_opened_once_somebody_can_connect(monkeypatch):
     opened, announced = queue.Queue(), queue.Queue()
     monkeypatch.setattr(server.webbrowser, "open", opened.put)
+    monkeypatch.setattr(server, "_load_what_pages_need", lambda page: None)
     with listening() as taken:
         page = server.page_url("127.0.0.1", taken.getsockname()[1])
 
@@ -143,14 +187,14 @@ def test_the_page_is_announced_and_opened_once_somebody_can_connect(monkeypatch)
 def test_without_a_browser_the_page_is_only_announced(monkeypatch):
     opened, announced = queue.Queue(), queue.Queue()
     monkeypatch.setattr(server.webbrowser, "open", opened.put)
-    monkeypatch.setattr(server, "_load_what_pages_need", lambda: opened.put("loaded"))
+    monkeypatch.setattr(server, "_load_what_pages_need", opened.put)
     with listening() as taken:
         page = server.page_url("127.0.0.1", taken.getsockname()[1])
 
         server._tell_when_ready(page, announced.put, open_browser=False)
 
         assert announced.get(timeout=10) == page
-        assert opened.get(timeout=10) == "loaded"
+        assert opened.get(timeout=10) == page
 
 
 def test_serving_hands_over_the_store_and_the_settings(monkeypatch, tmp_path):
@@ -177,7 +221,7 @@ def test_the_application_answers_health_and_guards_its_name():
 
     assert console.script_path.name == "app.py"
     assert [route.path for route in console._user_routes] == ["/health"]
-    assert [layer.cls for layer in console._user_middleware] == [server.OwnHostOnly]
+    assert console._user_middleware[0].cls is server.OwnHostOnly
 
 
 def test_only_errors_with_a_sentence_of_their_own_replace_a_page():

@@ -79,3 +79,9 @@ def test_agents_beyond_the_seventh_share_a_colour():
 
     assert len({colors[name] for name in names[:7]}) == 7
     assert {colors[name] for name in [*names[7:], "other"]} == {theme.OTHER_COLOR}
+
+
+def test_a_long_choice_ends_with_a_sign_that_it_goes_on():
+    assert "[data-testid='stSelectbox'] input { text-overflow: ellipsis; }" in theme.style_sheet(
+        dark=False
+    )

@@ -6,7 +6,8 @@ import pytest
 from pydantic import BaseModel, field_validator
 
 from handoff_console.runtime import HandoffResult, Status
-from handoff_console.runtime.answers import answer_text, read_answer
+from handoff_console.runtime.answers import read_answer
+from handoff_console.runtime.contract import answer_text
 
 
 class Invoices(BaseModel):

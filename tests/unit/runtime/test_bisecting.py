@@ -1,6 +1,7 @@
 """Which change flips it: planted causes are found, and what cannot be known is said."""
 
 import itertools
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -231,7 +232,67 @@ def test_facts_of_a_packet_can_be_the_cause():
     found = cause(case)
 
     assert names(found) == ["inputs.serial"]
-    assert "packet.goal" in found.untried
+    assert found.untried == ()
+
+
+def lamps(reads: Callable[[ModelCall], str]) -> Desk:
+    """Two sessions whose packets have another goal, summary and claim; `reads` says what counts."""
+
+    def triage(call: ModelCall) -> ModelReply:
+        wish = "a letter" if "4812" in call.text else "a call"
+        return hand_over("repair", f"wants {wish}", summary=f"They want {wish}.", wish=wish)
+
+    def repair(call: ModelCall) -> ModelReply:
+        assert call.packet is not None
+        is_known = "4812" in reads(call) or "letter" in reads(call)
+        return answer("ok", "known") if is_known else answer("not_found", "unknown")
+
+    flow = Flow(
+        "repairs",
+        [
+            Agent("triage", edges=[Edge.transfer("repair")], model=triage),
+            Agent("repair", model=repair),
+        ],
+    )
+    case = Desk(flow)
+    case.session("Of 4813: my lamp is blue")
+    case.session("Of 4812: my lamp is grey", name="good")
+    return case
+
+
+@pytest.mark.parametrize(
+    ("reads", "found"),
+    [
+        (lambda call: call.packet.goal, "packet.goal"),
+        (lambda call: call.packet.summary, "packet.summary"),
+        (lambda call: str(call.packet.claimed), "inputs.wish"),
+    ],
+)
+@pytest.mark.parametrize("mode", [Mode.WHAT_IF, Mode.LIVE_READS])
+def test_what_a_packet_says_beside_its_facts_can_be_the_cause(reads, found, mode):
+    assert names(cause(lamps(reads), mode=mode)) == [found]
+
+
+def test_that_a_value_was_only_claimed_can_be_the_cause():
+    def repair(call: ModelCall) -> ModelReply:
+        assert call.packet is not None
+        return answer("ok" if "serial" in call.packet.facts else "needs_input", "which serial?")
+
+    def triage(call: ModelCall) -> ModelReply:
+        return hand_over("repair", "broken", serial="SN-88213")
+
+    flow = Flow(
+        "repairs",
+        [
+            Agent("triage", edges=[Edge.transfer("repair")], model=triage),
+            Agent("repair", model=repair),
+        ],
+    )
+    case = Desk(flow)
+    case.session("My lamp is broken")
+    case.session("My lamp SN-88213 is broken", name="good")
+
+    assert names(cause(case)) == ["packet.claimed.serial"]
 
 
 def test_where_both_statuses_are_the_same_the_result_decides():

@@ -177,5 +177,5 @@ def test_half_an_answer_is_called_incomplete():  # R14
     played = play(flow, "I want a refund")
 
     assert played.result.answer == (
-        'This is incomplete (step cap hit: 1 steps). Found so far: {"gathered":[]}'
+        'This is incomplete (step cap hit: 1 step). Found so far: {"gathered":[]}'
     )

@@ -422,7 +422,7 @@ def test_one_that_fails_leaves_the_others_their_results():
 
     played = play(flow(*workers, boss=three))
 
-    assert played.result.answer == "one the model failed: RuntimeError: boom three"
+    assert played.result.answer == "one its function failed: RuntimeError: boom three"
     assert played.one("fork_joined").statuses == ("ok", "error", "ok")
 
 
@@ -642,3 +642,29 @@ def test_every_tool_call_says_who_asked_and_why():  # R36
         "I need the invoices.",
         "asked for by worker in step 2",
     ]
+
+
+def test_a_hundred_and_fifty_calls_nest_on_no_more_stack_than_sixteen():
+    deepest = 150
+
+    def asks(number: int):
+        def model(call) -> ModelReply:
+            if call.results:
+                return say(call.results[-1].value["data"]["text"])
+            return delegate(f"n{number + 1}", "Go deeper")
+
+        return model
+
+    def agent(number: int) -> Agent:
+        if number == deepest:
+            return Agent(f"n{number}", model=lambda call: say("At the bottom."))
+        limits = Limits(max_tokens=1_000_000 - 5_000 * number, deadline_seconds=60)
+        edge = Edge.call(f"n{number + 1}", "Deeper.", limits=limits)
+        return Agent(f"n{number}", model=asks(number), edges=[edge])
+
+    many = {"max_workers": deepest, "max_workers_per_session": deepest}
+    agents = [agent(number) for number in range(deepest + 1)]
+    played = play(Flow("well", agents, depth=deepest, pool_tokens=10_000_000, **many))
+
+    assert played.result.answer == "At the bottom."
+    assert max(opened.depth for opened in played.of("handoff_opened")) == deepest

@@ -18,6 +18,7 @@ from handoff_console.runtime import (
     say,
     use,
 )
+from handoff_console.runtime.contract import ContextPolicy
 
 
 class Invoices(BaseModel):
@@ -309,3 +310,13 @@ def test_a_flow_with_changes_leaves_the_first_as_it_was():
 
     assert flow.changed(pool_tokens=9_000).pool_tokens == 9_000
     assert flow.pool_tokens == 50_000
+
+
+def test_a_policy_and_an_effect_may_be_given_by_their_words():
+    edge = Edge.transfer("b", context="slice")
+    tool = Tool(lambda: None, name="send", effect="external")
+
+    assert edge.context is ContextPolicy.SLICE
+    assert (tool.effect, tool.needs_approval) == (Effect.EXTERNAL, True)
+    with pytest.raises(ValueError, match="'slices' is not a valid ContextPolicy"):
+        Edge.transfer("b", context="slices")

@@ -72,17 +72,24 @@ def test_without_an_aggregator_the_runtime_joins_the_answers_in_order_and_says_s
     assert result.result.notes == "joined by the runtime in the order they were asked for"
 
 
-def test_one_branch_that_fails_leaves_the_other_its_answer():
+@pytest.mark.parametrize(
+    ("down", "joined"),
+    [
+        ("orders", "orders: It is down.\naccount: Change it under Settings."),
+        ("account", "orders: It arrives on Friday.\naccount: It is down."),
+    ],
+)
+def test_one_branch_that_fails_leaves_the_other_its_answer(down, joined):  # R45
     agents = [
         agent
-        if agent.name != "orders"
-        else Agent("orders", model=lambda call: answer(Status.ERROR, "the shop is down"))
+        if agent.name != down
+        else Agent(down, model=lambda call: answer(Status.ERROR, "It is down."))
         for agent in flow().agents
     ]
     result = asyncio.run(run(flow().changed(agents=agents), QUESTION))
 
     assert result.status is Status.ERROR
-    assert result.answer == "orders: the shop is down\naccount: Change it under Settings."
+    assert result.answer == joined
 
 
 def test_the_same_transfer_asked_for_twice_is_one():

@@ -51,7 +51,7 @@ def test_an_agent_that_never_answers_stops_at_exactly_its_steps(steps):  # R16
     assert played.count("model_called") == steps
     assert played.one("handoff_closed").steps_used == steps
     assert (played.status, played.result.reason) == (Status.LIMIT_REACHED, "steps")
-    assert played.result.answer == f"step cap hit: {steps} steps"
+    assert played.result.answer == f"step cap hit: {'1 step' if steps == 1 else f'{steps} steps'}"
 
 
 def test_denied_tools_and_the_repair_count_as_steps():  # R19
@@ -139,13 +139,29 @@ def test_a_request_too_long_for_its_tokens_asks_no_model():
     assert played.result.reason == "tokens"
 
 
-def test_an_empty_pool_ends_the_request_with_a_sentence():  # R27
-    script = Scripted({"solo": [timed(use("look"), 0, tokens=(1_900, 50))]}, repeat_last=True)
+@pytest.mark.parametrize(
+    ("spent", "said"),
+    [
+        (1_950, "pool too small: 50 tokens left, about "),
+        (1_999, "pool too small: 1 token left, about "),
+        (2_000, "pool empty: 0 tokens left, about "),
+        (2_100, "pool empty: 0 tokens left, about "),
+    ],
+)
+def test_an_empty_pool_ends_the_request_with_a_sentence(spent, said):  # R27
+    script = Scripted({"solo": [timed(use("look"), 0, tokens=(spent, 0))]}, repeat_last=True)
 
     played = play(solo(script, Tool(look), pool_tokens=2_000))
 
     assert (played.status, played.result.reason) == (Status.LIMIT_REACHED, "pool")
-    assert played.result.answer.startswith("pool empty: 50 tokens left, about ")
+    assert played.result.answer.startswith(said)
+
+
+def test_a_message_larger_than_an_untouched_pool_is_not_told_that_the_pool_is_empty():
+    played = play(solo(lambda call: say("never"), pool_tokens=2_000), "x" * 10_000)
+
+    assert (played.count("model_called"), played.result.reason) == (0, "pool")
+    assert played.result.answer.startswith("pool too small: all its 2,000 tokens left, about ")
 
 
 def test_with_the_pool_reserved_the_supervisor_still_answers_from_the_floor():  # R27

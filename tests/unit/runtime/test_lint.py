@@ -57,10 +57,11 @@ def test_a_long_prompt_is_named_with_its_length():  # R77
 
 
 def test_an_edge_and_a_tool_that_nobody_describes_are_named():  # R58
-    silent = Tool(lambda key: key, name="silent")
+    def silent(key: str) -> str:
+        return key
 
     found = warnings(
-        agent("triage", TRANSFER("billing"), tools=[silent]), agent("billing", description="")
+        agent("triage", TRANSFER("billing"), tools=[Tool(silent)]), agent("billing", description="")
     )
 
     assert found == [
@@ -69,6 +70,15 @@ def test_an_edge_and_a_tool_that_nobody_describes_are_named():  # R58
     ]
     described = agent("triage", TRANSFER("billing", "Invoices."))
     assert warnings(described, agent("billing", description="")) == []
+
+
+def test_a_tool_whose_parameters_have_no_type_is_named():
+    loose = Tool(lambda order, cents=0: order, name="pay", description="Pays an order back.")
+
+    assert warnings(agent("one", tools=[loose])) == [
+        "The tool 'pay' of agent 'one' takes order, cents without a type, so whatever a model "
+        "sends gets in; annotate the function."
+    ]
 
 
 def test_an_agent_in_the_middle_without_tools_and_with_one_way_on_only_passes_on():

@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import re
 import subprocess
 import sys
 from importlib.util import find_spec
@@ -12,6 +13,7 @@ import pytest
 
 from handoff_console.runtime import (
     Agent,
+    Edge,
     Effect,
     EventList,
     Flow,
@@ -20,10 +22,13 @@ from handoff_console.runtime import (
     Limits,
     ModelReply,
     Scripted,
+    Session,
     Status,
     Tool,
     ToolError,
     TransientToolError,
+    answer,
+    delegate,
     run,
     say,
     together,
@@ -33,6 +38,7 @@ from handoff_console.runtime.events import (
     AgentActivated,
     ToolDenied,
     ToolReturned,
+    UserMessageReceived,
     WarningRaised,
 )
 from handoff_console.runtime.mcp_tools import mcp_tools
@@ -43,6 +49,7 @@ RESEARCH = [sys.executable, "-m", "handoff_console.sample_runs.research_server"]
 ODD = [sys.executable, str(Path(__file__).parents[2] / "support" / "mcp_server.py")]
 
 
+# Signatures alone: the server does the work.
 def find_papers(topic: str, limit: int = 5) -> str:
     """Find papers on a topic."""
     raise NotImplementedError
@@ -60,6 +67,11 @@ def whoami() -> int:
 
 def echo(text: str | None = None) -> str:
     """Return the text."""
+    raise NotImplementedError
+
+
+def called_by() -> str:
+    """Return the trace of the caller."""
     raise NotImplementedError
 
 
@@ -240,8 +252,8 @@ def test_a_tool_declared_as_reading_that_says_it_writes_is_not_called(odd):
 
 def test_a_tool_that_the_server_does_not_have_is_told_what_it_has(odd):
     assert returned(odd)[5].error == (
-        "the MCP server has no tool 'absent'; it has: die, echo, fail, hang, publish, variables, "
-        "whoami."
+        "the MCP server has no tool 'absent'; it has: called_by, die, echo, fail, hang, publish, "
+        "variables, whoami."
     )
 
 
@@ -258,6 +270,33 @@ def test_a_server_that_dies_is_an_error_and_the_next_call_starts_it_again(odd):
     assert (died.error, died.transient) == ("the MCP server ended before 'die' returned", True)
     assert again.error == ""
     assert read_by_model(odd, 0) != read_by_model(odd, 8)
+
+
+# R37
+def test_a_server_is_told_the_trace_of_each_request_and_handoff_that_calls_it():
+    worker = Agent("shelf", "You look up.", tools=mcp_tools(ODD, called_by), description="A shelf.")
+    lead = Agent("lead", "You do research.", edges=[Edge.call("shelf")])
+    look_up = [use("called_by"), use("called_by"), answer("ok")]
+    log = EventList()
+
+    async def two_turns() -> None:
+        asked_twice = [delegate("shelf", "Look."), say("Done."), delegate("shelf", "Again.")]
+        model = Scripted({"lead": [*asked_twice, say("Done.")], "shelf": [*look_up, *look_up]})
+        session = Session(Flow("research", [lead, worker]), sink=log, model=model)
+        await session.say("Go on.")
+        await session.say("And again.")
+        session.close()
+
+    asyncio.run(two_turns())
+
+    traces = [e.payload.trace_id for e in log.events if isinstance(e.payload, UserMessageReceived)]
+    told = [
+        re.search("00-([0-9a-f]{32})-([0-9a-f]{16})-01", read_by_model(log, place))
+        for place in range(4)
+    ]
+    assert [match and match[1] for match in told] == [traces[0], traces[0], traces[1], traces[1]]
+    spans = [match and match[2] for match in told]
+    assert (spans[0] == spans[1], spans[2] == spans[3], len({*spans})) == (True, True, 2)
 
 
 # R51

@@ -1,6 +1,7 @@
 """Models that need no network, and what the runtime makes of any reply."""
 
 import asyncio
+import re
 import threading
 from typing import Any
 
@@ -31,7 +32,7 @@ from handoff_console.runtime import (
     together,
     use,
 )
-from handoff_console.runtime.errors import ModelError
+from handoff_console.runtime.errors import ModelError, TransientModelError
 from handoff_console.runtime.models import Bm25, as_model, as_reply
 
 
@@ -159,8 +160,64 @@ def test_a_rule_that_breaks_is_a_result_not_a_crash():
     played = play(solo(lambda call: call.nothing))
 
     assert played.status is Status.ERROR
-    assert played.result.answer.startswith("the model failed: AttributeError: ")
+    assert played.result.answer.startswith("its function failed: AttributeError: ")
     assert played.kinds[-1] == "session_closed"
+
+
+def test_a_rule_that_breaks_says_where_in_its_own_file():
+    replied = play(solo(lambda call: call.nothing)).one("model_replied")
+
+    assert replied.error.startswith("AttributeError: ")
+    assert re.fullmatch(r"test_models\.py, line \d+", replied.raised_at)
+
+
+@pytest.mark.parametrize("function", [lambda call: 7, lambda agent, messages: 7])
+def test_a_function_that_returns_what_is_no_reply_is_told_of_and_not_the_model(function):
+    replied = play(solo(function)).one("model_replied")
+
+    assert replied.error == (
+        "it returned int; it has to return text, a ModelReply, or a dict of a ModelReply's fields."
+    )
+    assert replied.raised_at == f"test_models.py, line {function.__code__.co_firstlineno}"
+
+
+def test_what_a_function_raises_on_purpose_stays_what_it_is():
+    def busy(call):
+        raise TransientModelError("come back later")
+
+    replied = play(solo(busy)).of("model_replied")[0]
+
+    assert (replied.error, replied.transient, replied.raised_at) == ("come back later", True, "")
+
+
+@pytest.mark.parametrize("function", [lambda: "x", lambda a, b, c: "x", lambda call, *, key: "x"])
+def test_a_function_that_cannot_be_called_is_refused_before_anything_runs(function):
+    line = function.__code__.co_firstlineno
+    said = (
+        f"the model of 'solo' is the function '<lambda>' (test_models.py, line {line}), which "
+        "cannot be called with one argument, `(call)`, nor with two, `(agent, messages)`; change "
+        "what it takes."
+    )
+
+    with pytest.raises(FlowError, match=re.escape(said)):
+        Flow("f", [Agent("solo", model=function)])
+    with pytest.raises(FlowError, match=re.escape(said)):
+        as_model(function, "f", "solo")
+
+
+@pytest.mark.parametrize(
+    ("function", "kind"),
+    [
+        (lambda call: "x", Rules),
+        (lambda call, key=1: "x", Rules),
+        (lambda call=None: "x", Rules),
+        (lambda agent, messages: "x", CallableModel),
+        (lambda agent, messages, key=1: "x", CallableModel),
+        (lambda *asked: "x", CallableModel),
+    ],
+)
+def test_how_many_arguments_it_needs_says_what_a_function_is(function, kind):
+    assert type(as_model(function, "f", "solo")) is kind
 
 
 # Functions of one's own

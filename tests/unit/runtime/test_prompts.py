@@ -97,11 +97,23 @@ def test_files_of_other_editors_are_read_alike(folder, text):
         ("---\nmodel: m\nHi", "the front matter has no closing line of ---."),
         (
             "---\ncolour: red\n---\n",
-            "'colour: red' is none of: handoff_description, examples, targets, model, threshold.",
+            "'colour: red' is none of: handoff_description, examples, targets, model, threshold, "
+            "instructions.",
         ),
         (
             "---\nred\n---\n",
-            "'red' is none of: handoff_description, examples, targets, model, threshold.",
+            "'red' is none of: handoff_description, examples, targets, model, threshold, "
+            "instructions.",
+        ),
+        (
+            "---\ninstructions: Be kind.\n---\n",
+            "instructions stand below the front matter; `instructions:` is for a file without any, "
+            "and takes the flow's own away.",
+        ),
+        (
+            "---\ninstructions:\n---\nBe kind.\n",
+            "instructions stand below the front matter; `instructions:` is for a file without any, "
+            "and takes the flow's own away.",
         ),
         ("---\nthreshold: high\n---\n", "threshold 'high' is no number."),
         ("---\nmodel:\n- a\n- b\n---\n", "model is no list."),
@@ -142,12 +154,59 @@ def test_a_version_replaces_what_it_says_and_leaves_the_rest():
     assert played.one("agent_activated").prompt_version == "v2"
 
 
+def test_a_version_without_examples_keeps_the_flows_and_an_empty_list_takes_them_away(folder):
+    flow = Flow(
+        "desk", [Agent("billing", "Bill.", examples=("My bill",), model=lambda _: say("hi"))]
+    )
+    silent = PromptVersion("v1", {"billing": loaded(folder, "---\nmodel: own\n---\n")})
+    none = PromptVersion("v2", {"billing": loaded(folder, "---\nexamples:\nmodel: own\n---\n")})
+
+    assert silent.applied_to(flow).agent("billing").examples == ("My bill",)
+    assert none.applied_to(flow).agent("billing").examples == ()
+    assert silent.digest != none.digest
+
+
 def test_a_version_without_instructions_keeps_the_flows():
-    version = PromptVersion("v2", {"triage": AgentPrompt("", threshold=0.0, examples=("Hi",))})
+    version = PromptVersion("v2", {"triage": AgentPrompt(threshold=0.0, examples=("Hi",))})
 
     agent = version.applied_to(FLOW).agents[0]
 
     assert (agent.prompt, agent.threshold, agent.examples) == ("Route.", 0.0, ("Hi",))
+
+
+def test_a_key_with_nothing_after_it_takes_away_what_the_flow_says(folder):
+    flow = Flow("desk", [Agent("billing", "Bill.", description="Charges", model=lambda _: say(""))])
+    version = PromptVersion(
+        "v2", {"billing": loaded(folder, "---\nhandoff_description:\ninstructions:\n---\n")}
+    )
+
+    agent = version.applied_to(flow).agent("billing")
+
+    assert (agent.description, agent.prompt) == ("", "")
+
+
+def test_what_a_version_says_of_an_agent_counts_for_edges_with_words_of_their_own():
+    flow = Flow(
+        "desk",
+        [
+            Agent(
+                "triage",
+                edges=[Edge.transfer("billing", "Money."), Edge.transfer("orders", "Parcels.")],
+            ),
+            Agent("billing"),
+            Agent("orders"),
+        ],
+        model=lambda _: say("hi"),
+    )
+    said = PromptVersion("v2", {"billing": AgentPrompt(handoff_description="Charges and refunds")})
+    silent = PromptVersion("v3", {"billing": AgentPrompt("Look up payments.")})
+
+    def read_of(version: PromptVersion) -> list[str]:
+        changed = version.applied_to(flow)
+        return [changed.edge_description(edge) for edge in changed.agent("triage").edges]
+
+    assert read_of(said) == ["Charges and refunds", "Parcels."]
+    assert read_of(silent) == ["Money.", "Parcels."]
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import re
 import sys
 from collections.abc import Sequence
 from typing import Any
@@ -32,6 +33,7 @@ from handoff_console.runtime.events import (
     ModelReplied,
     SessionStarted,
     ToolDenied,
+    UserMessageReceived,
 )
 from handoff_console.runtime.models.provider import ProviderModel
 
@@ -41,6 +43,9 @@ KEY = "test-key-of-nobody"
 SOON = (("retry-after-ms", "1"),)
 MODELS = ["openai:m?stream=true", "openai:m?stream=false"]
 both_ways = pytest.mark.parametrize("model", MODELS, ids=["streamed", "whole"])
+CLAUDES = ["anthropic:claude-m?stream=true", "anthropic:claude-m?stream=false"]
+claude_both_ways = pytest.mark.parametrize("model", CLAUDES, ids=["streamed", "whole"])
+every_way = pytest.mark.parametrize("model", [*MODELS, *CLAUDES])
 
 
 @pytest.fixture(autouse=True)
@@ -115,6 +120,17 @@ def test_an_answer_comes_with_its_usage_and_why_it_ended(serve, model):
     (replied,) = of(log, ModelReplied)
     assert (replied.input_tokens, replied.output_tokens, replied.measured) == (120, 15, True)
     assert replied.finish_reason == "length"
+
+
+@pytest.mark.parametrize("model", [*MODELS, "anthropic:m", "server:m"])
+def test_a_provider_is_told_the_trace_of_the_request(serve, model):  # R37
+    server = serve(Says("You were not."), Says("You were not."))
+
+    _, log = ask(model)
+
+    (received,) = of(log, UserMessageReceived)
+    header = server.received[0].headers["traceparent"]
+    assert re.fullmatch(rf"00-{received.trace_id}-[0-9a-f]{{16}}-01", header)
 
 
 @both_ways
@@ -302,6 +318,28 @@ def test_what_will_not_pass_is_asked_once(serve, line, says):
     assert len(server.received) == 1
 
 
+@pytest.mark.parametrize("model", ["openai:m", "anthropic:claude-m"])
+def test_a_providers_word_for_an_error_is_one_short_line_like_its_reason(serve, model):
+    serve(Refuses(400, "too\nlong", f"a\r\n\tword {'x' * 400}"))
+
+    result, _ = ask(model)
+
+    word = f"a word {'x' * 293}…"
+    assert result.answer == f"the model failed: {model}: status 400, {word}: too long"
+
+
+@pytest.mark.parametrize(
+    "line", [Refuses(400, "x" * 295 + KEY), Refuses(400, "no", "x" * 295 + KEY)]
+)
+def test_a_key_is_no_part_of_a_reason_that_is_cut_short(serve, line):
+    serve(line)
+
+    result, _ = ask("openai:m")
+
+    assert f"{'x' * 295}[key]" in result.answer
+    assert KEY[:5] not in result.answer
+
+
 @both_ways
 def test_a_model_that_hangs_ends_at_the_deadline_and_is_asked_once(serve, model):
     server = serve(Hangs())
@@ -327,9 +365,11 @@ def test_a_body_that_is_cut_off_is_asked_for_again_and_charged(serve):
     assert first.input_tokens == of(log, ModelCalled)[0].estimate_tokens
 
 
-@both_ways
+@every_way
 @pytest.mark.parametrize(
-    "body", ["<html>Please log in</html>", "{}", ""], ids=["html", "{}", "empty"]
+    "body",
+    ["<html>Please log in</html>", "{}", "", '{"content": ['],
+    ids=["html", "{}", "empty", "cut"],
 )
 def test_an_answer_that_is_no_completion_says_what_to_check(serve, model, body):
     server = serve(Raw(body, "text/html" if "<" in body else "application/json"))
@@ -337,11 +377,11 @@ def test_an_answer_that_is_no_completion_says_what_to_check(serve, model, body):
     result, _ = ask(f"{model}&max_tries=1")
 
     assert result.status is Status.ERROR
-    assert result.answer.startswith("the model failed: openai:m: ")
+    assert result.answer.startswith(f"the model failed: {model.partition('?')[0]}: ")
     assert len(server.received) == 1
 
 
-@both_ways
+@every_way
 def test_a_connection_that_is_closed_without_an_answer_is_tried_again(serve, model):
     server = serve(Drops(), Says("Hello."))
 
@@ -349,23 +389,32 @@ def test_a_connection_that_is_closed_without_an_answer_is_tried_again(serve, mod
 
     assert (result.answer, len(server.received)) == ("Hello.", 2)
     assert of(log, ModelReplied)[0].error == (
-        f"openai:m: {server.url} closed the connection before the answer was complete."
+        f"{model.partition('?')[0]}: {server.host if 'claude' in model else server.url} "
+        "closed the connection before the answer was complete."
     )
 
 
-@pytest.mark.parametrize(
-    "line",
-    [
-        Says("Half an ans", breaks_off=True),
-        Says(calls=(Call("billing__list_invoices", {"customer_id": "1"}),), breaks_off=True),
-        Says("Half an ans", finish_reason=None, usage=None),
-    ],
-    ids=["text", "tool call", "in silence"],
+BROKEN_OFF = Says("Half an ans", breaks_off=True)
+CALL_BROKEN_OFF = Says(
+    calls=(Call("billing__list_invoices", {"customer_id": "1"}),), breaks_off=True
 )
-def test_half_an_answer_is_not_taken_for_one(serve, line):
+
+
+@pytest.mark.parametrize(
+    ("model", "line"),
+    [
+        ("openai:m", BROKEN_OFF),
+        ("openai:m", CALL_BROKEN_OFF),
+        # Anthropic says the end of a message in an event of its own.
+        ("openai:m", Says("Half an ans", finish_reason=None, usage=None)),
+        ("anthropic:claude-m", BROKEN_OFF),
+        ("anthropic:claude-m", CALL_BROKEN_OFF),
+    ],
+)
+def test_half_an_answer_is_not_taken_for_one(serve, model, line):
     serve(line, Says("A whole one."))
 
-    result, log = ask("openai:m?backoff_seconds=0")
+    result, log = ask(f"{model}?backoff_seconds=0")
 
     assert result.answer == "A whole one."
     first, _ = of(log, ModelReplied)
@@ -520,6 +569,109 @@ def test_anthropic_is_asked_in_its_own_words(serve, stream):
     assert answered["content"][0]["tool_use_id"] == "toolu_1"
     last = of(log, ModelReplied)[-1]
     assert (last.input_tokens, last.output_tokens, last.finish_reason) == (300, 20, "stop")
+
+
+@claude_both_ways
+@pytest.mark.parametrize(
+    ("status", "code"),
+    [(429, "rate_limit_error"), (500, "api_error"), (529, "overloaded_error")],
+)
+def test_anthropic_is_asked_again_after_what_may_pass(serve, model, status, code):
+    server = serve(Refuses(status, "not now", code, SOON), Says("Hello."))
+
+    result, log = ask(f"{model}&backoff_seconds=0")
+
+    assert (result.answer, len(server.received)) == ("Hello.", 2)
+    first, second = of(log, ModelReplied)
+    assert first.error == f"anthropic:claude-m: status {status}, {code}: not now"
+    assert (first.transient, first.input_tokens, second.error) == (True, 0, "")
+
+
+@claude_both_ways
+def test_anthropic_is_asked_three_times_and_no_more(serve, model):
+    server = serve(*(Refuses(529, "busy", "overloaded_error", SOON) for _ in range(9)))
+
+    result, log = ask(f"{model}&backoff_seconds=0")
+
+    assert (result.status, len(server.received)) == (Status.ERROR, 3)
+    assert of(log, BudgetCharged) == []
+
+
+@claude_both_ways
+@pytest.mark.parametrize(
+    ("line", "says"),
+    [
+        (
+            Refuses(401, f"bad key {KEY}", "authentication_error"),
+            "status 401, authentication_error: bad key [key] (check ANTHROPIC_API_KEY)",
+        ),
+        (
+            Refuses(404, "no such model", "not_found_error"),
+            "status 404, not_found_error: no such model (check the model's name, and "
+            "ANTHROPIC_BASE_URL where it is set)",
+        ),
+        (
+            Refuses(400, "too long", "invalid_request_error"),
+            "status 400, invalid_request_error: too long",
+        ),
+    ],
+    ids=["key", "model", "request"],
+)
+def test_what_will_not_pass_is_asked_of_anthropic_once(serve, model, line, says):
+    server = serve(line)
+
+    result, _ = ask(model)
+
+    assert result.answer == f"the model failed: anthropic:claude-m: {says}"
+    assert len(server.received) == 1
+
+
+@claude_both_ways
+def test_anthropic_that_hangs_ends_at_the_deadline_and_is_asked_once(serve, model):
+    server = serve(Hangs())
+    limits = Limits(max_steps=3, max_tokens=10_000, deadline_seconds=2.0)
+
+    result, log = ask(model, limits=limits)
+
+    assert (result.status, result.reason) == (Status.LIMIT_REACHED, "deadline")
+    assert 2.0 <= log.events[-1].elapsed_seconds < 10.0
+    assert len(server.received) == 1
+
+
+@claude_both_ways
+def test_anthropic_that_does_not_say_what_it_took_is_estimated_and_flagged(serve, model):
+    serve(Says("Hello.", usage=None))
+
+    result, log = ask(model)
+
+    assert result.answer == "Hello."
+    (replied,) = of(log, ModelReplied)
+    assert (replied.measured, of(log, BudgetCharged)[0].estimated) == (False, True)
+    assert replied.input_tokens == of(log, ModelCalled)[0].estimate_tokens
+
+
+def test_anthropic_that_is_overloaded_in_the_middle_of_an_answer_is_asked_again(serve):
+    error = {"type": "overloaded_error", "message": "Overloaded"}
+    event = f"event: error\ndata: {json.dumps({'type': 'error', 'error': error})}\n\n"
+    server = serve(Raw(event, "text/event-stream"), Says("Hello."))
+
+    result, log = ask("anthropic:claude-m?stream=true&backoff_seconds=0")
+
+    assert (result.answer, len(server.received)) == ("Hello.", 2)
+    assert "overloaded_error: Overloaded" in of(log, ModelReplied)[0].error
+
+
+def test_broken_arguments_of_anthropic_reach_the_runtime_and_not_the_tool(serve):
+    serve(
+        Says(calls=(Call("billing__list_invoices", '{"customer_id": '),)),
+        Says("Then not."),
+    )
+
+    result, log = ask("anthropic:claude-m?stream=true")
+
+    assert result.answer == "Then not."
+    (denied,) = of(log, ToolDenied)
+    assert denied.rule == "arguments"
 
 
 def test_ids_of_the_runtime_are_written_as_anthropic_wants_them(serve):

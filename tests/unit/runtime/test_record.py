@@ -1,6 +1,9 @@
 """What the record of a session says, and what can be told from it alone."""
 
+import asyncio
+import gc
 import re
+import weakref
 from pathlib import Path
 
 import pytest
@@ -18,12 +21,15 @@ from handoff_console.runtime import (
     answer,
     delegate,
     hand_over,
+    run,
     say,
     timed,
     together,
     use,
 )
-from handoff_console.runtime.session import Session, new_session_id
+from handoff_console.runtime.clock import SystemClock
+from handoff_console.runtime.options import new_session_id
+from handoff_console.runtime.session import Session
 
 
 def find_order(order_id: str) -> dict:
@@ -340,3 +346,65 @@ def test_a_session_in_virtual_time_takes_none():  # R85
 
     assert played.events[-1].elapsed_seconds == 3_000
     assert time.process_time() - began < 2
+
+
+def test_a_session_leaves_the_memory_when_nobody_holds_it_any_more():
+    async def look() -> str:  # no plain function: a thread goes when it likes
+        """Look."""
+        return "There."
+
+    def boss(call):
+        return say("Done.") if call.results else delegate("worker", "Look")
+
+    worker = Agent(
+        "worker", tools=[Tool(look)], model=lambda c: use("look") if not c.results else say("Seen.")
+    )
+    flow = Flow("looks", [Agent("boss", edges=[Edge.call("worker", "W.")], model=boss), worker])
+
+    async def ran() -> weakref.ref:
+        session = Session(flow, clock=SystemClock())
+        assert (await session.say("Look")).answer == "Done."
+        session.close()
+        return weakref.ref(session.parts.people)
+
+    gc.disable()  # whatever hangs in a circle stays
+    try:
+        assert asyncio.run(ran())() is None
+    finally:
+        gc.enable()
+
+
+class Counting(EventList):
+    """Remembers each body that it was given, as often as it was."""
+
+    def __init__(self):
+        super().__init__()
+        self.given: list[str] = []
+
+    def keep(self, digest, body, session_id):
+        self.given.append(digest)
+        super().keep(digest, body, session_id)
+
+
+def test_arguments_that_a_tool_is_called_with_are_kept_once():
+    sink = Counting()
+    asyncio.run(run(shop(), "Where are A-1 and A-2?", sink=sink))
+
+    called = [e.payload.arguments for e in sink.events if e.kind == "tool_called"]
+    assert [sink.given.count(arguments) for arguments in called] == [1, 1]
+
+
+def test_a_part_of_the_flow_is_kept_once_a_session():
+    def passing(target):
+        return lambda call: hand_over(target, "on") if call.step == 1 else say("Done.")
+
+    agents = [
+        Agent("a", "Prompt of a.", edges=[Edge.transfer("b", "B.")], model=passing("b")),
+        Agent("b", "Prompt of b.", edges=[Edge.transfer("a", "A.")], model=passing("a")),
+    ]
+    sink = Counting()
+    asyncio.run(run(Flow("round", agents, max_edge_repeats=2), "Go", sink=sink))
+
+    prompts = [e.payload.prompt for e in sink.events if e.kind == "agent_activated"]
+    assert len(prompts) > len(set(prompts)) == 2
+    assert [sink.given.count(prompt) for prompt in set(prompts)] == [1, 1]

@@ -27,9 +27,68 @@ def test_a_sensitive_key_is_known_however_it_is_written(key):
     assert RULES.clean({key: "4812"}) == {key: f"[redacted: {key}]"}
 
 
-@pytest.mark.parametrize("key", ["max_tokens", "tokens_used", "monkey", "card_type", "secretary"])
+@pytest.mark.parametrize(
+    "key",
+    [
+        "db_password",
+        "DB_PASSWORD",
+        "dbPassword",
+        "PGPASSWORD",
+        "password_2",
+        "passwordConfirmation",
+        "OPENAI_API_KEY",
+        "openai_api_key",
+        "openAIApiKey",
+        "x-goog-api-key",
+        "user_token",
+        "AWS_SECRET",
+        "pwd",
+        "cardNo",
+        "billing_card_no",
+        "old_cvv",
+        "customer_iban",
+        "db-credentials",
+        "Proxy-Authorization",
+        "Set-Cookie",
+    ],
+)
+def test_a_name_that_ends_with_a_sensitive_key_is_one(key):
+    assert RULES.clean({key: "hunter2"}) == {key: f"[redacted: {key}]"}
+    assert RULES.clean_text(f"{key}=hunter2zz; more") == f"{key}=[redacted: {key}]; more"
+    assert RULES.clean_text(json.dumps({key: "a b"})) == json.dumps({key: f"[redacted: {key}]"})
+
+
+@pytest.mark.parametrize(
+    "key",
+    [
+        "tokens",
+        "max_tokens",
+        "input_tokens",
+        "inputTokens",
+        "token_count",
+        "tokens_used",
+        "max_token",
+        "cost_per_token",
+        "next_page_token",
+        "stop_token",
+        "has_password",
+        "requiresPassword",
+        "password_changed_at",
+        "api_key_id",
+        "secret_santa",
+        "return_authorization",
+        "shipping_pin_code",
+        "discard_notes",
+        "cookies_accepted",
+        "monkey",
+        "card_type",
+        "secretary",
+    ],
+)
 def test_a_key_that_only_contains_the_word_keeps_its_value(key):
     assert RULES.clean({key: "4812"}) == {key: "4812"}
+    assert RULES.clean_text(f"{key}: 4812") == f"{key}: 4812"
+    assert RULES.clean_text(json.dumps({key: 4812})) == json.dumps({key: 4812})
 
 
 def test_a_value_is_removed_at_any_depth_whatever_its_type():
@@ -64,6 +123,9 @@ def test_a_sensitive_key_without_a_value_stays_empty():
         ("ghp_abcdefghij0123456789", "[redacted: token]"),
         ("glpat-abcdefghij0123456789", "[redacted: token]"),
         ("xoxb-123456789012-abcdef", "[redacted: token]"),
+        ("HF=hf_abcdefghijklmnopqrstuvwx", "HF=[redacted: token]"),
+        ("npm_abcdefghijklmnopqrstuvwxyz0123456789", "[redacted: token]"),
+        ("curl -H 'Cookie: a=b; c=d' -v", "curl -H 'Cookie:[redacted: cookie]' -v"),
         ("eyJhbGciOiJI.eyJzdWIiOiIx.c2lnbmF0dXJl", "[redacted: token]"),
         ("postgres://app:hunter2@db/shop", "postgres://[redacted: password]@db/shop"),
         (f"key: {KEY} end", "key: [redacted: private key] end"),
@@ -89,6 +151,16 @@ def test_a_secret_is_removed_by_its_form(text, cleaned):  # R63
         "3530111333300000",
         "6759649826438453",
         "4222222222222",
+        "4111  1111  1111  1111",
+        "4111\N{NO-BREAK SPACE}1111\N{NO-BREAK SPACE}1111\N{NO-BREAK SPACE}1111",
+        "3782\N{NARROW NO-BREAK SPACE}822463\N{NARROW NO-BREAK SPACE}10005",
+        "4111\n1111\n1111\n1111",
+        "4111\\n1111\\n1111\\n1111",  # JSON in a text
+        "4111.1111.1111.1111",
+        "4111/1111/1111/1111",
+        "4111\N{EN DASH}1111\N{EN DASH}1111\N{EN DASH}1111",
+        "4111 \N{EN DASH} 1111 \N{EN DASH} 1111 \N{EN DASH} 1111",
+        "4111 - 1111 - 1111 - 1111",
     ],
 )
 def test_a_card_number_is_removed_by_its_check_digit(number):  # R63
@@ -105,6 +177,16 @@ def test_a_card_number_is_removed_by_its_check_digit(number):  # R63
             "2 cards: " + "[redacted: card number] " * 2,
         ),
         ("17 4111 1111 1111 1111", "17 [redacted: card number]"),
+        ("no.4111111111111111", "no.[redacted: card number]"),
+        ("+4111111111111111", "+[redacted: card number]"),
+        ("+378282246310005", "+[redacted: card number]"),
+        ("card_4111111111111111", "card_[redacted: card number]"),
+        ("x4111111111111111", "x[redacted: card number]"),
+        ("4111111111111111EUR", "[redacted: card number]EUR"),
+        ("4111111111111111abc", "[redacted: card number]abc"),
+        ("4111 1111 1111 1111EUR", "[redacted: card number]EUR"),
+        ("card4111-1111-1111-1111", "card[redacted: card number]"),
+        ("4111\n1111\n1111\n1111\n123", "[redacted: card number]\n123"),
     ],
 )
 def test_a_card_number_is_found_among_other_numbers(text, cleaned):
@@ -137,6 +219,20 @@ def test_a_card_number_that_is_an_integer_is_removed():
         "the secretary has a key: no",
         "keynote speaker: Ada",
         "a3f5c1d2e4b60718293a4b5c6d7e8f90",
+        "abcdef4111111111111111abcdef0123",  # a digest of 32
+        "4111111111111111abcdef0123456789abcdef01",  # one of 40
+        "span 41111111111111d1",
+        "94111111111111111111111",  # inside a longer run
+        "-0.4111111111111111 and 10.4111111111111111",
+        "call +4915123456704, or +50000000000009",  # right check digits
+        "4111\n1111\n1111\n1111\n2222\n3333",  # a column of numbers
+        "3333.4111.1111.1111.1111",
+        "41114111-1111-4111-8111-111111111111",
+        "4.111.111.111.111.111 EUR, 4,111,111,111,111,111",
+        "2026/01/05 2026.01.05 20260105T090000123456",
+        "10.41.11.11 and 192.168.100.200",
+        "tracking 1Z999AA10123456784, LP00123456789012",
+        "the hf_transformers_library_of_models and npm_config_registry",
     ],
 )
 def test_what_looks_like_a_secret_and_is_none_stays(text):
@@ -203,6 +299,25 @@ def test_without_patterns_only_the_names_count():
     )
 
 
+def test_a_key_of_ones_own_counts_as_a_whole_only():
+    rules = Redaction(keys=SENSITIVE_KEYS | {"name"})
+
+    assert rules.clean({"name": "Ada", "tool_name": "search", "db_password": "x"}) == {
+        "name": "[redacted: name]",
+        "tool_name": "search",
+        "db_password": "[redacted: db_password]",
+    }
+    assert rules.clean_text("name: Ada, tool_name: search") == (
+        "name: [redacted: name], tool_name: search"
+    )
+
+
+def test_the_letter_of_an_escape_is_no_part_of_a_name():
+    inner = json.dumps({"note": "one\ntoken: abc"})
+
+    assert RULES.clean_text(inner) == '{"note": "one\\ntoken: [redacted: token]"}'
+
+
 def test_a_key_of_ones_own_is_removed_as_well():
     rules = Redaction(keys=SENSITIVE_KEYS | {"customer_name"})
 
@@ -243,8 +358,12 @@ def test_sensitive_facts_stay_behind_and_their_names_are_told():  # R63
         'token={"' * 25_000,
         "token" + " " * 200_000,
         "9" * 200_000,
+        "4111.1111." * 20_000,
+        "a_" * 100_000 + "token=x",
+        "token" + "1" * 200_000 + "=x",
+        "x1" * 100_000 + "4111111111111111",
     ],
-    ids=["token", "digits", "brackets", "spaces", "number"],
+    ids=["token", "digits", "brackets", "spaces", "number", "blocks", "name", "end", "word"],
 )
 def test_a_hostile_text_costs_time_in_step_with_its_length(text):
     began = time.process_time()

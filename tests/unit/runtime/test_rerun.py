@@ -133,6 +133,23 @@ def test_an_armed_write_happens_again_after_a_fresh_approval(again):
     assert again.town.written == [7]
 
 
+@pytest.mark.parametrize("mode", [Mode.WHAT_IF, Mode.LIVE_READS, Mode.LIVE, Mode.CONTINUE])
+def test_a_pretended_no_is_what_the_model_reads_and_nothing_is_written(again, mode):
+    came = again.run(again.handoff("t1/1.2~1"), mode, edits=Edits(denied=("note",)))
+
+    (decided,) = (e.payload for e in again.sink.events if e.kind == "approval_decided")
+    assert (decided.approved, decided.reason, decided.decided_by) == (False, "denied", "")
+    assert decided.note == "pretended by a re-run"
+    (denied,) = (e.payload for e in again.sink.events if e.kind == "tool_denied")
+    assert (denied.tool, denied.rule) == ("note", "approval")
+    assert (again.town.written, came.session.waiting_for) == ([], ())
+
+
+def test_only_a_tool_that_the_agent_has_can_be_denied(again):
+    with pytest.raises(RequestError, match="has no tool 'mail'; it has: note"):
+        again.run(again.handoff("t1/1.2~1"), Mode.WHAT_IF, edits=Edits(denied=("mail",)))
+
+
 def test_a_pretended_tool_result_is_what_the_model_reads(again):
     edits = Edits(tool_results={"look": "nobody is here"})
     again.run(again.handoff("t1/1.0"), Mode.WHAT_IF, edits=edits)
@@ -231,7 +248,8 @@ def test_a_handoff_that_was_refused_cannot_be_run_again():
     refused = next(e.handoff_id for e in journal.events if e.kind == "handoff_rejected")
     recording = Recording(result.session_id, list(journal.events), journal.body)
 
-    with pytest.raises(RequestError, match="was refused and never began"):
+    said = rf"{refused}' was refused and never began, .* run 'h\d+' \(\w+\), which asked for it"
+    with pytest.raises(RequestError, match=said):
         asyncio.run(rerun(flow, recording, refused or ""))
 
 
@@ -288,3 +306,22 @@ def test_a_rerun_goes_on_from_everything_it_had_recorded_when_its_process_ended(
         closed = [e.handoff_id for e in left.events if e.kind == "handoff_closed"]
         assert sorted(opened) == sorted(closed), cut
         assert len(set(opened)) == len(opened), cut
+
+
+@pytest.mark.parametrize("lost", ["gone", "circle"])
+def test_a_handoff_whose_context_is_not_whole_any_more_is_refused_in_one_sentence(again, lost):
+    called = next(e for e in again.before if e.kind == "model_called" and e.path == "t1/1.0")
+    context = called.payload.context
+    bodies = {context: None} if lost == "gone" else {context: {"previous": context, "messages": []}}
+
+    def body(digest):
+        return bodies[digest] if digest in bodies else again.journal.body(digest)
+
+    recording = Recording(again.result.session_id, again.before, body)
+
+    with pytest.raises(RequestError) as refused:
+        asyncio.run(rerun(Town().flow(), recording, called.handoff_id or ""))
+    assert str(refused.value) == (
+        f"The session {again.result.session_id!r} no longer holds all that {called.handoff_id!r} "
+        "read, so it cannot be run again."
+    )

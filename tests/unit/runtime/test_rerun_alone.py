@@ -8,6 +8,7 @@ import pytest
 
 from handoff_console.runtime import (
     Agent,
+    Decision,
     Edge,
     Effect,
     EventList,
@@ -17,6 +18,7 @@ from handoff_console.runtime import (
     ModelCall,
     ModelReply,
     Recording,
+    RequestError,
     Session,
     Status,
     Tool,
@@ -31,10 +33,11 @@ from handoff_console.runtime import (
     use,
 )
 from handoff_console.runtime.clock import VirtualClock, run_virtual
-from handoff_console.runtime.events import SessionClosed
+from handoff_console.runtime.edits import Edits
+from handoff_console.runtime.events import SessionClosed, hop_of, is_within
+from handoff_console.runtime.ledger import MemoryLedger
 from handoff_console.runtime.rerun import RerunResult, rerun
 from handoff_console.runtime.rerun_player import Mode
-from handoff_console.runtime.tape import hop_of, is_within
 
 
 def scan(serial: str) -> dict[str, str]:
@@ -361,3 +364,94 @@ def test_continuing_says_whether_the_whole_session_came_out_the_same():
     came = asyncio.run(rerun(flow, recording, "h2", mode=Mode.CONTINUE, sink=EventList()))
 
     assert (came.same_result, came.live_model_calls) == (True, 0)
+
+
+def test_an_act_that_continuing_comes_to_live_is_the_recorded_one_and_not_done_again():
+    sent: list[str] = []
+
+    def send(to: str) -> str:
+        sent.append(to)
+        return f"letter {len(sent)}"
+
+    def clerk(call: ModelCall) -> ModelReply:
+        return say(call.results[0].content) if call.results else use("send", to="bob")
+
+    tool = Tool(send, effect=Effect.WRITE, inline=True)
+    flow = Flow("mail", [Agent("clerk", tools=[tool], may_write=True, model=clerk)])
+    ledger = MemoryLedger()
+    recording = recorded(flow, ledger=ledger)
+    sink = EventList()
+    came = asyncio.run(
+        rerun(
+            flow, recording, "h1", mode=Mode.CONTINUE, edits=Edits(prompt="Be polite."),
+            sink=sink, ledger=ledger, ask=yes,
+        )
+    )  # fmt: skip
+
+    assert came.live_model_calls == 2
+    assert (sent, came.session.answer) == (["bob"], "letter 1")
+    assert request_ids(sink.events) == request_ids(recording.events)
+    keys = [e.payload.idempotency_key for e in recording.events if e.kind == "tool_called"]
+    assert [e.payload.idempotency_key for e in sink.events if e.kind == "tool_called"] == keys
+
+
+def relay() -> tuple[Flow, list[str]]:
+    """Two hops, and what the second one reads."""
+    read: list[str] = []
+
+    def first(call: ModelCall) -> ModelReply:
+        return hand_over("second", "go on", summary="All is lost.", serial="A-1")
+
+    def second(call: ModelCall) -> ModelReply:
+        read.append(call.messages[-1]["content"])
+        return say(call.packet.goal if call.packet else "")
+
+    agents = [
+        Agent("first", edges=[Edge.transfer("second")], model=first),
+        Agent("second", model=second),
+    ]
+    return Flow("relay", agents), read
+
+
+PACKET = Edits(goal="Find it.", summary="All is well.", claimed={"serial": "A-2"})
+
+
+@pytest.mark.parametrize("mode", [Mode.WHAT_IF, Mode.CONTINUE])
+def test_a_packet_is_changed_alone_and_in_the_whole_session(mode):
+    flow, read = relay()
+    recording = recorded(flow, "It is lost.")
+    read.clear()
+    sink = EventList()
+    came = asyncio.run(rerun(flow, recording, "h2", mode=mode, edits=PACKET, sink=sink))
+
+    assert came.session.answer == "Find it."
+    assert read[0].splitlines()[:5] == [
+        "Handoff from first to second",
+        "Goal: Find it.",
+        "Summary: All is well.",
+        "Facts: ",
+        "Claimed by first, not verified: serial=A-2",
+    ]
+    opened = next(
+        e.payload for e in sink.events if e.kind == "handoff_opened" and e.handoff_id == "h2"
+    )
+    assert sink.body(opened.packet)["summary"] == "All is well."
+    assert sink.body(sink.events[0].payload.edits) == {
+        "goal": "Find it.", "summary": "All is well.", "claimed": {"serial": "A-2"},
+    }  # fmt: skip
+
+
+def test_what_has_no_packet_has_none_to_change():
+    flow, _ = relay()
+    recording = recorded(flow)
+
+    with pytest.raises(RequestError, match="No packet came along with this handoff"):
+        asyncio.run(rerun(flow, recording, "h1", mode=Mode.WHAT_IF, edits=PACKET))
+
+
+def yes(asked: Any) -> Decision:
+    return Decision(approval_id=asked.approval_id, approved=True, shown=asked.shown)
+
+
+def request_ids(events: Any) -> set[str | None]:
+    return {event.request_id for event in events if event.request_id}

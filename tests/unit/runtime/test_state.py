@@ -1,14 +1,29 @@
 """What the host knows of a session, and what agents only claim."""
 
+import asyncio
 from dataclasses import dataclass
 
 import pytest
 from support.sessions import Watched, play
 
-from handoff_console.runtime import Agent, Edge, EventList, Flow, Limits, Tool, hand_over, say, use
+from handoff_console.runtime import (
+    Agent,
+    Edge,
+    EventList,
+    Flow,
+    Limits,
+    Recording,
+    Tool,
+    hand_over,
+    resume,
+    say,
+    use,
+)
 from handoff_console.runtime.clock import VirtualClock, run_virtual
 from handoff_console.runtime.recorder import Recorder, Scope
 from handoff_console.runtime.redaction import Redaction
+from handoff_console.runtime.rerun import rerun
+from handoff_console.runtime.rerun_player import Mode
 from handoff_console.runtime.state import SessionState, heard
 
 
@@ -222,3 +237,75 @@ def test_whatever_a_tool_returns_can_be_gathered_and_handed_over(value):
     assert play(flow).result.answer == "ok"
     stopped = play(flow.changed(limits=Limits(max_steps=1, max_tokens=50_000)))
     assert len(stopped.result.result.data["gathered"]) == 1
+
+
+def desk() -> Flow:
+    """A desk whose triage transfers at once."""
+    triage = Agent(
+        "triage",
+        edges=[Edge.transfer("billing")],
+        model=lambda call: hand_over("billing", "a bill"),
+    )
+    billing = Agent("billing", description="bills", model=lambda call: say("done"))
+    return Flow("desk", [triage, billing])
+
+
+def facts_told(sink: EventList) -> list[dict]:
+    packets = [e.payload.packet for e in sink.events if e.kind == "handoff_opened"]
+    return [sink.body(packet)["facts"] for packet in packets if packet]
+
+
+def test_what_the_host_knows_from_the_start_goes_along_as_a_fact():
+    known = {"order_id": "A-1001", "plan": {"name": "gold"}}
+    done = play(desk(), "My bill", state=known)
+
+    assert done.kinds[:4] == [
+        "session_started",
+        "state_set",
+        "state_set",
+        "user_message_received",
+    ]
+    assert facts_told(done.sink) == [known]
+
+
+def test_a_session_goes_on_with_what_its_host_knew_without_being_told_again():
+    known = {"order_id": "A-1001"}
+    whole = play(desk(), "My bill", state=known)
+    cut = [event for event in whole.events if event.seq <= 5]
+    again = EventList(b"key")
+    again.bodies.update(whole.sink.bodies)
+
+    asyncio.run(resume(desk(), Recording("s1", cut, whole.sink.body), sink=again))
+
+    assert "state_set" not in [event.kind for event in again.events]
+    assert facts_told(again) == [known]
+
+
+def test_a_session_that_is_resumed_knows_what_its_record_says_whatever_its_host_says_now():
+    whole = play(desk(), "My bill", state={"order_id": "A-1001"})
+    cut = Recording("s1", [one for one in whole.events if one.seq <= 12], whole.sink.body)
+    again = EventList(b"key")
+    again.bodies.update(whole.sink.bodies)
+
+    asyncio.run(resume(desk(), cut, sink=again, state={"order_id": "B-2", "customer": "4812"}))
+
+    told = [body for body in again.bodies.values() if b"4812" in body or b"B-2" in body]
+    assert (told, "state_set" in [event.kind for event in again.events]) == ([], False)
+
+
+def test_a_session_that_is_run_again_as_a_whole_begins_with_what_its_host_knew():
+    whole = play(desk(), "My bill", state={"order_id": "A-1001"})
+    again = EventList(b"key")
+
+    done = asyncio.run(
+        rerun(
+            desk(),
+            Recording("s1", whole.events, whole.sink.body),
+            "h2",
+            mode=Mode.CONTINUE,
+            sink=again,
+        )
+    )
+
+    assert done.same_result
+    assert facts_told(again) == [{"order_id": "A-1001"}]

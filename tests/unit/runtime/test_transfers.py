@@ -250,7 +250,7 @@ def test_the_first_call_has_prompt_payload_and_the_users_words_and_no_more():  #
     assert packet["content"].splitlines() == [
         "Handoff from triage to billing",
         "Goal: Why was I charged twice?",
-        "Summary: 1 messages so far; last user message: Why was I charged twice?",
+        "Summary: 1 message so far; last user message: Why was I charged twice?",
         "Facts: ",
         "Task: it is for billing",
         "Tools you may call: none",
@@ -420,6 +420,40 @@ def test_an_invented_target_is_refused_and_the_model_reads_the_valid_ones(target
     assert "it may transfer to: billing." in model.read_by("triage", 2)[-1]["content"]
     assert played.result.answer == "I will do it myself."
     assert played.one("handoff_requested", "h2").target == target
+
+
+def test_who_asks_again_for_the_very_same_that_was_refused_is_stopped_at_the_third_time():
+    flow = Flow("support", [Agent("triage", model=always("nobody-77"))])
+
+    played = play(flow)
+
+    assert [e.rule for e in played.of("handoff_rejected")] == ["target"] * 3
+    closed = played.one("handoff_closed")
+    assert (closed.status, closed.reason, closed.steps_used) == ("limit_reached", "repeats", 3)
+    assert closed.notes == "stopped: it asked again for what had been refused twice"
+
+
+def test_who_asks_for_something_else_each_time_may_go_on_to_the_step_limit():
+    flow = Flow(
+        "support",
+        [Agent("triage", model=lambda call: hand_over(f"nobody-{call.step}", "somebody"))],
+    )
+
+    assert play(flow).one("handoff_closed").reason == "steps"
+
+
+def test_who_asks_twice_for_what_was_refused_may_still_answer():
+    flow = Flow(
+        "support",
+        [
+            Agent(
+                "triage",
+                model=lambda call: say("Sorry.") if call.step > 2 else always("nobody")(call),
+            )
+        ],
+    )
+
+    assert play(flow).result.answer == "Sorry."
 
 
 def test_a_target_that_may_only_be_called_is_not_handed_over_to():

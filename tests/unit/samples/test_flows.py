@@ -240,6 +240,16 @@ def test_a_return_that_cannot_go_on_says_why(message, said):
     assert said in ran("returns", message).answer
 
 
+def test_a_refusal_that_an_answer_tells_has_one_full_stop():
+    flow = sample("support").flow.changed(pool_tokens=2_500)
+
+    told = ran(flow, "Why was I charged twice last month?").answer
+
+    assert told.startswith("I could not read the payments: limit_reached: 12000 tokens")
+    assert told.endswith("Answer with what you have.")
+    assert ".." not in told
+
+
 # Server down
 
 

@@ -60,7 +60,7 @@ def test_a_topic_without_a_paper_is_not_found():
 
 def test_without_the_extra_the_flow_is_there_and_says_what_is_missing(monkeypatch):
     def missing(*_args):
-        raise ToolError("the extra `mcp` is not installed")
+        raise ToolError("the extra `mcp` is not installed.")
 
     monkeypatch.setattr(papers, "mcp_tools", missing)
     agents = [
@@ -71,4 +71,4 @@ def test_without_the_extra_the_flow_is_there_and_says_what_is_missing(monkeypatc
     session = ran(papers.flow.changed(agents=agents), ASKED)
 
     assert session.status == "error"
-    assert session.answer == ("The shelf could not be reached: the extra `mcp` is not installed")
+    assert session.answer == ("The shelf could not be reached: the extra `mcp` is not installed.")

@@ -49,8 +49,8 @@ def test_an_act_is_decided_about_once_also_after_it_was_taken_over(db):
         take_over(db, "s-1", {"h2.1.0"})
 
     assert set(refusals) == {
-        "h2.1.0 of session 's-1' was dealt with before by M. Adeyemi, and that counts; go on with "
-        "`handoff resume s-1`."
+        "h2.1.0 of session 's-1' was dealt with before by M. Adeyemi, and that counts; "
+        "`handoff show s-1` says how to go on."
     }
 
 

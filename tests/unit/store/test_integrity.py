@@ -36,16 +36,16 @@ def test_a_whole_store_has_no_problem(db):
         ),
         (
             "delete from bodies where body = 2",
-            "Session s-1 names 1 bodies that are not there.",
+            "Session s-1 names 1 body that is not there.",
         ),
         ("delete from body_refs where session = 1", "bodies belong to no session."),
         (
             "update bodies set content = '\"changed\"' where body = 2",
-            "1 bodies do not fit their digests and were changed after they were recorded; the",
+            "1 body was changed after recording: content and digest differ; the",
         ),
         (
             "delete from session_keys where session = 1",
-            "1 lines of the inbox belong to no session; `handoff rebuild` mends that.",
+            "1 line of the inbox belongs to no session; `handoff rebuild` mends that.",
         ),
     ],
 )

@@ -8,7 +8,7 @@ from support import event_logs
 from support.logs import Log
 
 from handoff_console.runtime.events import Opaque
-from handoff_console.store import queries, reader
+from handoff_console.store import queries, reader, session_queries
 from handoff_console.store.db import open_reader, open_store
 from handoff_console.store.errors import ImportRefused, SessionExists, SessionUnknown
 from handoff_console.store.exchange import jsonl_import, lines
@@ -152,7 +152,7 @@ def test_an_import_says_where_it_came_from(exported, db):
     assert rows["source"].tolist() == ["file.jsonl"] * 3
     assert rows["outcome"].to_dict() == {"s-1": "ok", "s-2": "error", "s-3": "incomplete"}
     assert rows["verdict"]["s-3"] == "The record breaks off before the session ended."
-    assert queries.handoffs(db, "s-3")["outcome"].tolist() == ["transferred", "incomplete"]
+    assert session_queries.handoffs(db, "s-3")["outcome"].tolist() == ["transferred", "incomplete"]
     assert alive_process(db, "s-3") is None
 
 
@@ -244,7 +244,7 @@ HEADER = '{"format":"handoff-console-sessions","version":1,"sessions":1,"bodies"
 @pytest.mark.parametrize(
     ("content", "says"),
     [
-        (b"not json\n", "line 1: this is not JSON (Expecting value at 1)."),
+        (b"not json\n", "line 1: this is not JSON (Expecting value at column 1)."),
         (b"[]\n", "line 1: a JSON object is expected here."),
         (b"{}\n", "line 1: this is not a file of recorded sessions; `handoff export SESSION --to"),
         (b"\xff\xfe\n", "line 1: byte 1 is not UTF-8; save the file in that encoding."),

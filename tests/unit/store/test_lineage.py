@@ -18,6 +18,17 @@ from handoff_console.store.schema import MIGRATIONS
 from handoff_console.store.session_filter import SessionFilter
 from handoff_console.store.writer import StoreSink
 
+OF_EXPERIMENTS = (
+    "experiment_trials",
+    "experiments",
+    "trials",
+    "datasets",
+    "prompt_versions",
+    "baselines",
+    "labels",
+)
+"""Tables that are younger than the columns of re-runs."""
+
 
 def rerun(of: str, handoff_id: str = "h1", mode: str = "what-if", *, closed: bool = True) -> Log:
     """A re-run of a handoff, as the runtime records it."""
@@ -168,6 +179,8 @@ def test_a_store_of_before_learns_which_of_its_sessions_are_reruns(tmp_path: Pat
         db.execute("drop view sessions")
         db.execute("drop view open_sessions")
         db.execute("drop index reruns")
+        for table in OF_EXPERIMENTS:
+            db.execute(f"drop table {table}")
         for column in ("rerun_of", "rerun_handoff", "rerun_mode"):
             db.execute(f"alter table session_summary drop column {column}")
         db.execute("create view open_sessions as select 1")

@@ -48,6 +48,21 @@ def start(
     return subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
 
 
+def test_what_one_process_has_open_no_other_takes_from_under_it(path):
+    with closing(open_store(path, create=True)) as db:
+        db.execute("update meta set value = 7 where name = 'generation'")
+        open_reader(path).close()  # as a screen does, beside a session that is open
+        log = Path(f"{path}-wal").stat().st_ino
+
+        start(path).communicate(timeout=60)
+
+        assert Path(f"{path}-wal").stat().st_ino == log
+        db.execute("update meta set value = 8 where name = 'generation'")
+        assert list(reader.session_ids(db)) == ["s-0"]
+    with closing(open_reader(path)) as db:
+        assert reader.generation(db) == 8
+
+
 def committed(said: str) -> dict[str, int]:
     """Return the last event of each session that its writer was told is safe."""
     return {name: int(seq) for name, seq in (line.split() for line in said.splitlines())}

@@ -9,7 +9,8 @@ from support.logs import Log
 
 from handoff_console.runtime.events import SessionStarted
 from handoff_console.runtime.process import this_process
-from handoff_console.store import queries
+from handoff_console.store import queries, session_queries
+from handoff_console.store.analysis.tree import handoff_tree
 from handoff_console.store.db import open_reader
 from handoff_console.store.errors import SessionUnknown
 from handoff_console.store.session_filter import SessionFilter
@@ -53,6 +54,11 @@ LOGS = {
         metadata={"intent": "billing", "line": "7"},
     ),
 }  # fmt: skip
+
+
+def _cancelled() -> Log:
+    """A session that was closed before its handoffs were."""
+    return event_logs.at_work().end(None, cancelled=True)
 
 
 @pytest.fixture(scope="module")
@@ -234,7 +240,7 @@ def test_labels_with_too_many_values_are_left_out(inbox):
 
 
 def test_handoffs_of_a_session_stand_in_the_order_they_were_asked_for(inbox):
-    frame = queries.handoffs(inbox, "ok")
+    frame = session_queries.handoffs(inbox, "ok")
 
     first, second = frame.to_dict("records")
     assert (first["handoff_id"], first["source"], first["target"]) == ("h1", "user", "triage")
@@ -248,7 +254,36 @@ def test_handoffs_of_a_session_stand_in_the_order_they_were_asked_for(inbox):
     ("name", "state"), [("running", "running"), ("interrupted", "interrupted")]
 )
 def test_a_handoff_that_is_not_closed_is_as_alive_as_its_process(inbox, name, state):
-    assert queries.handoffs(inbox, name)["outcome"].tolist() == ["transferred", state]
+    assert session_queries.handoffs(inbox, name)["outcome"].tolist() == ["transferred", state]
+
+
+@pytest.mark.parametrize("alive", [here, gone])
+@pytest.mark.parametrize(
+    "make", [event_logs.charged_twice, event_logs.waiting, event_logs.failed, _cancelled]
+)
+def test_a_handoff_is_called_what_the_tree_calls_it_at_every_event(tmp_path, make, alive):
+    log = alive(make())
+    with open_sink(tmp_path / "handoff.db", create=True) as sink:
+        events = event_logs.keep(sink, "s", log)
+        for event in events:
+            sink.append(event)
+            sink.commit()
+            nodes = handoff_tree(events[: event.seq], interrupted=alive is gone).nodes
+            shown = dict(session_queries.handoffs(sink.db, "s")[["handoff_id", "outcome"]].values)
+
+            assert shown == {node.handoff_id: node.outcome for node in nodes}, event.payload
+
+
+def test_what_was_only_asked_for_is_not_called_running(tmp_path):
+    log = here(Log().user("Hello"))
+    log.call(log.root("triage"), "billing", opened=False)
+    with open_sink(tmp_path / "handoff.db", create=True) as sink:
+        event_logs.write(sink, "s", log)
+
+        assert session_queries.handoffs(sink.db, "s")["outcome"].tolist() == [
+            "running",
+            "asked for",
+        ]
 
 
 def test_a_refused_handoff_has_a_row(tmp_path):
@@ -257,23 +292,23 @@ def test_a_refused_handoff_has_a_row(tmp_path):
     log.call(root, "nobody", refused="target")
     with open_sink(tmp_path / "handoff.db", create=True) as sink:
         event_logs.write(sink, "s", log)
-        row = queries.handoffs(sink.db, "s").iloc[1]
+        row = session_queries.handoffs(sink.db, "s").iloc[1]
 
     assert (row["outcome"], row["refused_by"], row["target"]) == ("refused", "target", "nobody")
     assert pd.isna(row["opened_seq"])
 
 
 def test_findings_come_with_their_evidence(inbox):
-    (row,) = queries.findings(inbox, "error").to_dict("records")
+    (row,) = session_queries.findings(inbox, "error").to_dict("records")
 
     assert (row["session_id"], row["code"], row["severity"]) == ("error", "model_failed", "error")
     assert row["handoff_id"] == "h1"
     assert [seq for seq, _ in row["evidence"]] == [7]
-    assert set(queries.findings(inbox)["session_id"]) == {"error", "limit"}
+    assert set(session_queries.findings(inbox)["session_id"]) == {"error", "limit"}
 
 
 def test_an_unknown_session_is_named(inbox):
-    for ask in (queries.handoffs, queries.findings):
+    for ask in (session_queries.handoffs, session_queries.findings):
         with pytest.raises(SessionUnknown, match="no session 'nobody'"):
             ask(inbox, "nobody")
 
@@ -284,7 +319,7 @@ def test_columns_are_there_when_no_row_is(db):
         (queries.outcome_counts(db), 2),
         (queries.facets(db), 3),
         (queries.labels(db), 3),
-        (queries.findings(db), 9),
+        (session_queries.findings(db), 9),
     ]:
         assert frame.empty
         assert len(frame.columns) == columns
@@ -297,7 +332,7 @@ def test_text_that_sqlite_cannot_decode_breaks_no_list(tmp_path):
     with open_sink(tmp_path / "handoff.db", create=True) as sink:
         event_logs.write(sink, "s", log)
         row = queries.sessions(sink.db).iloc[0]
-        assert queries.handoffs(sink.db, "s")["handoff_id"].tolist() == ["h1", "h2"]
+        assert session_queries.handoffs(sink.db, "s")["handoff_id"].tolist() == ["h1", "h2"]
 
     assert row["metadata"] == {"k": "\ud800"}
     assert row["message"].startswith("a")

@@ -106,6 +106,16 @@ def test_a_body_that_is_not_there_is_a_key_error(recorded, reading):
     assert reader.body_text(reading, "0" * 32) is None
 
 
+def test_many_bodies_are_read_in_one_go_and_those_that_are_gone_are_left_out(recorded, reading):
+    asked = [e.payload.request for e in recorded if e.kind == "handoff_requested"]
+    digests = [digest for digest in asked if digest]
+
+    found = reader.bodies(reading, [*digests, *digests, "0" * 32, "no digest"])
+
+    assert found == {digest: reader.body(reading, digest) for digest in digests}
+    assert reader.bodies(reading, []) == {}
+
+
 @pytest.mark.parametrize(
     ("column", "value", "says"),
     [

@@ -1,13 +1,18 @@
 import re
+import shlex
 from pathlib import Path
 
+from click.testing import CliRunner
 from sqlite_utils import Database
+from sqlite_utils.cli import cli
 
 from handoff_console.runtime.events import KINDS
-from handoff_console.store.schema import DIGEST_KEY_BYTES, MIGRATIONS
+from handoff_console.sample_runs.shipped import unpack
+from handoff_console.store.schema import MIGRATIONS
+from handoff_console.store.schema_events import DIGEST_KEY_BYTES
 
 PAGE = Path(__file__).parents[3] / "docs" / "storage.md"
-KINDS_OF_TABLE = {"truth", "derived", "inbox", "ledger"}
+KINDS_OF_TABLE = {"truth", "derived", "inbox", "ledger", "operator's"}
 
 
 def tables_of(db):
@@ -16,7 +21,7 @@ def tables_of(db):
 
 
 def test_the_page_on_storage_names_every_table_and_says_what_it_is(db):
-    rows = dict(re.findall(r"^\| `(\w+)` \| (\w+) \|", PAGE.read_text(), re.M))
+    rows = dict(re.findall(r"^\| `(\w+)` \| ([\w']+) \|", PAGE.read_text(), re.M))
 
     assert rows.keys() == tables_of(db)
     assert set(rows.values()) == KINDS_OF_TABLE
@@ -24,6 +29,21 @@ def test_the_page_on_storage_names_every_table_and_says_what_it_is(db):
 
 def test_the_page_on_storage_names_every_view(db):
     assert all(f"`{name}`" in PAGE.read_text() for name in Database(db).view_names())
+
+
+def test_the_commands_of_sqlite_utils_on_the_page_show_what_is_in_a_store(path, monkeypatch):
+    unpack(path)
+    monkeypatch.chdir(path.parent)
+    commands = re.findall("^sqlite-utils (.+)$", PAGE.read_text("utf-8"), re.M)
+
+    shown = [CliRunner().invoke(cli, shlex.split(command)) for command in commands]
+
+    assert [done.exit_code for done in shown] == [0, 0, 0, 0], [done.output for done in shown]
+    row, outcomes, refused, tokens = (done.output for done in shown)
+    assert '"handoff_id": "h1"' in row
+    assert re.search(r"^limit_reached +1$", outcomes, re.M)
+    assert re.search("^shipping +warranty +the damage was not noted", refused, re.M)
+    assert tokens.startswith("target,tokens\n")
 
 
 def test_every_migration_says_what_its_tables_are():

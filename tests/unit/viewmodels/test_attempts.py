@@ -1,9 +1,17 @@
+from contextlib import suppress
+
 import pytest
 from support.attempts import Desk
 from support.recorded import HOSTILE_TEXT
 
-from handoff_console.console.viewmodels.attempts import AttemptStrip, attempt_strip, edit_lines
+from handoff_console.console.viewmodels.attempts import (
+    AttemptStrip,
+    _numbers,
+    attempt_strip,
+    edit_lines,
+)
 from handoff_console.runtime.edits import Edits
+from handoff_console.runtime.errors import ReplayDiverged
 from handoff_console.runtime.rerun_player import Mode
 from handoff_console.store.analysis.lineage import attempts
 
@@ -52,12 +60,12 @@ def test_a_chip_says_what_ran_and_what_was_saved(case):
     ]
     assert (chips[5].ran, chips[5].tokens) == (
         "6 ran · 1 replayed",
-        "1,352 tokens spent, 249 saved",
+        "1,350 tokens spent, 248 saved",
     )
     whole_calls = strip(case, "h1").chips[1]
     assert (whole_calls.ran, whole_calls.tokens) == (
         "3 ran · 2 replayed",
-        "1,026 tokens spent, 587 saved",
+        "1,023 tokens spent, 587 saved",
     )
 
 
@@ -74,7 +82,7 @@ def test_equal_results_and_where_a_rerun_parts_are_named(case):
     ]
     assert chips[5].diverged == "asked something else at t1/1.0 step 1"
     assert chips[1].title == (
-        "attempt 2 · verified · not_found · 3 replayed · 0 tokens spent, 506 saved · 0 s"
+        "attempt 2 · verified · not_found · 2 steps · 3 replayed · 0 tokens spent, 506 saved · 0 s"
         " · same result as attempt 1 · 2026-01-05 09:00:00 UTC"
     )
 
@@ -99,6 +107,38 @@ def test_reruns_that_were_made_alike_are_repeats(case):
     assert found.sentence == "6 attempts, 4 of them ok."
 
 
+def test_verifications_say_whether_they_came_to_what_was_recorded():
+    same, parted = Desk(), Desk()
+    for case, edits in ((same, None), (parted, FIXED)):
+        case.session()
+        for _ in range(2):
+            with suppress(ReplayDiverged):
+                case.again("h2", edits, mode=Mode.VERIFY)
+
+    (alike,), (other,) = strip(same, "h2").repeats, strip(parted, "h2").repeats
+
+    assert (alike.share, alike.sentence) == (
+        None,
+        "Verified 2 times, all came to the same result: every answer was the recorded one.",
+    )
+    assert (other.share, other.outcomes) == (None, (("cancelled", 2),))
+    assert other.sentence == (
+        "Verified 2 times: each time it asked for something else than was recorded (first at "
+        "t1/1.0 step 1), and ended there."
+    )
+
+
+@pytest.mark.parametrize(
+    ("numbers", "said"),
+    [
+        ([2, 3], "2 and 3"), ([2, 3, 4], "2 to 4"), ([2, 5], "2 and 5"),
+        ([2, 8, 9, 10, 12], "2, 8 to 10 and 12"), ([2, 3, 5, 6, 7], "2, 3 and 5 to 7"),
+    ],
+)  # fmt: skip
+def test_many_numbers_are_named_by_their_ends(numbers, said):
+    assert _numbers(numbers) == said
+
+
 def test_a_handoff_that_ran_once_has_nothing_to_compare(case):
     found = strip(case, "h3")
 
@@ -111,6 +151,9 @@ def test_every_kind_of_edit_has_its_line():
         task="Look again.",
         inputs={"customer": "4812", "months": [1, 2]},
         without_inputs=("city",),
+        goal="Find it.",
+        summary="All is well.",
+        claimed={"serial": "A-1"},
         allowed_tools=("list_payments",),
         limits={"max_steps": 3},
         output_schema="Text",
@@ -125,6 +168,9 @@ def test_every_kind_of_edit_has_its_line():
         "inputs.customer = 4812",
         "inputs.months = [ 1, 2 ]",
         "without input city",
+        "goal of the packet = Find it.",
+        "summary of the packet = All is well.",
+        "claimed.serial = A-1",
         "allowed tools: list_payments",
         "limits.max_steps = 3",
         "answer as = Text",

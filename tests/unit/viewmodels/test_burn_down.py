@@ -35,7 +35,7 @@ def test_every_point_adds_up_to_the_pool():
     assert [(m.kind, m.text) for m in shown.marks] == [
         ("reserve", "1,000 tokens reserved for worker0"),
         ("refund", "worker0 gave back 900 tokens"),
-        ("refused", "refused: the pool has nothing for search"),
+        ("refused", "refused: the pool has too few tokens for search"),
     ]
     assert shown.adds_up
     assert "The ledger adds up" in shown.check

@@ -39,7 +39,7 @@ def test_the_request_says_who_asked_for_what_with_which_limits():
         "context": "packet",
         "path": "t1/1.0",
     }
-    assert request.is_whole
+    assert (request.origin, request.refusal) == ("", "")
 
 
 def test_the_users_own_request_passes_no_gate():
@@ -184,7 +184,8 @@ def test_words_that_are_gone_are_said_to_be_gone():
     log.sink.bodies.clear()
     card = card_of(log, "h2")
 
-    assert (card.request.is_whole, card.result.is_whole) == (False, False)
+    assert card.request.origin == "The request itself is not in this record."
+    assert not card.result.is_whole
     assert card.request.task == "money"
     assert card.result.notes == "done"
 

@@ -66,7 +66,9 @@ def test_an_ok_session_in_which_somebody_is_at_fault_asks_for_attention():
 
 
 def test_a_session_without_a_verdict_says_why():
-    assert row(verdict="", outcome="running").verdict == "Still at work."
+    assert row(verdict="", outcome="running").verdict == (
+        "Still open: at work, or listening for another message."
+    )
     assert row(verdict="", outcome="unknown").verdict == "There is no verdict yet."
 
 

@@ -17,6 +17,7 @@ from handoff_console.runtime.flow import Flow
 from handoff_console.runtime.models import Scripted, answer, delegate, hand_over, say, together, use
 from handoff_console.runtime.session import run
 from handoff_console.runtime.tool import Tool
+from handoff_console.store.analysis.asked_with import asked_with, sender_of
 from handoff_console.store.analysis.budget import ledgers
 from handoff_console.store.analysis.findings import judgement
 from handoff_console.store.analysis.tree import handoff_tree
@@ -69,7 +70,7 @@ def test_the_outline_is_that_of_the_session(sink):
     judged = judgement(sink.events, sink.body)
     rows = tree_rows(judged.tree, ledgers=ledgers(sink.events), findings=judged.findings)
 
-    assert [(row.depth, row.agent, row.outcome, row.note) for row in rows] == [
+    assert [(row.depth, row.agent, row.outcome, row.note or row.end_note) for row in rows] == [
         (0, "triage", "transferred", ""),
         (0, "supervisor", "ok", "transfer 1"),
         (1, "billing", "ok", ""),
@@ -82,7 +83,7 @@ def test_a_card_has_the_request_the_gate_and_the_result_in_full(sink):
     node = handoff_tree(sink.events, body=sink.body).by_id["h3"]
     card = handoff_card(node, sink.events, body=sink.body)
 
-    assert (card.request.task, card.request.is_whole) == ("List the invoices", True)
+    assert (card.request.task, card.request.origin) == ("List the invoices", "")
     assert {line.name: line.value for line in card.request.lines}["allowed tools"] == (
         "list_invoices"
     )
@@ -137,3 +138,28 @@ def test_every_event_can_be_stepped_to_and_the_pool_adds_up(sink):
     shown = burn_down(books)
     assert shown.adds_up
     assert shown.points[-1].open == 0
+
+
+def test_a_refused_request_is_shown_as_it_was_asked_for_with_who_refused_it_and_what_was_allowed(
+    sink,
+):
+    node = handoff_tree(sink.events, body=sink.body).by_id["h5"]
+    asked = next(e for e in sink.events if e.handoff_id == "h5").payload
+    sender = [event for event in sink.events if event.handoff_id == sender_of(node)]
+    call = asked_with(asked, sender, sink.body)
+
+    request = handoff_card(node, sink.events, body=sink.body, call=call).request
+
+    assert (request.route, request.task) == ("supervisor calls fraud", "Check for fraud")
+    assert request.refusal.startswith("The gate refused it: 'supervisor' may not")
+    assert request.choices == ("billing", "search")
+    assert request.origin == (
+        "As supervisor asked for it in step 1; the runtime completes only what it lets through."
+    )
+
+
+def test_what_was_asked_with_is_not_known_where_the_reply_is_gone(sink):
+    asked = next(e for e in sink.events if e.handoff_id == "h5").payload
+
+    assert asked_with(asked, [], sink.body) is None
+    assert asked_with(asked, sink.events, None) is None

@@ -55,6 +55,12 @@ def test_a_handoff_that_is_cut_says_by_what():
     assert (steps.fate, steps.why) == ("cut short", "its steps would have ended it")
 
 
+def test_one_token_that_is_left_is_told_as_one():
+    found = view(three_calls(), pool_tokens=1)
+
+    assert found.lines[0].why == "1 token is left, and its next step takes about 500"
+
+
 def test_what_was_refused_and_is_let_through_has_a_range():
     case = Desk(desk(pool_tokens=5_000))
     case.session("Customer 4812 was charged twice.")
@@ -68,7 +74,7 @@ def test_what_was_refused_and_is_let_through_has_a_range():
     )
     low, _, high = found.spent.removesuffix(" tokens spent").replace(",", "").split()
     assert int(high) - int(low) == 4_000
-    assert found.marks[1] == (5_249, "enough for all that was refused")
+    assert found.marks[1] == (5_248, "enough for all that was refused")
 
 
 def test_a_session_without_a_request_has_nothing_to_move():

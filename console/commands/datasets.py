@@ -1,0 +1,252 @@
+"""Data sets: files of labelled requests, JSON lines or CSV, read as cases and written again.
+
+A line of JSON may have `flow` alone: the flow that the cases are for. In CSV, lists are joined by
+`|`. A case without an id gets one from its text, so that it is known again.
+"""
+
+import csv
+import io
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import MISSING, dataclass, fields
+from pathlib import Path
+from typing import Any, get_type_hints
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
+
+from handoff_console.console.commands.errors import InputRefused
+from handoff_console.console.commands.files import utf8_text
+from handoff_console.runtime.canonical import digest
+from handoff_console.runtime.tool import problems
+from handoff_console.store.analysis.comparison.cases import Expect, RouteCase
+from handoff_console.store.experiment_forms import CASE_NAMES, case_fields, dataset_digest
+
+BUNDLED = "datasets"
+"""The folder of the samples' data sets, beside their flows."""
+LISTS = ("expected", "expected_all", "required_fields", "tags")
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """A data set as it was read."""
+
+    name: str
+    """The file's name without its ending."""
+    path: str
+    flow: str
+    """The flow that it names; empty where it names none."""
+    cases: tuple[RouteCase, ...]
+
+    @property
+    def digest(self) -> str:
+        """What tells it from another one: equal cases in any order, equal digest."""
+        return dataset_digest(self.cases)
+
+
+def _line_model() -> type[BaseModel]:
+    """Return one line as it may be written: the fields of a case, but an id may be missing."""
+    hints = get_type_hints(RouteCase)
+    allowed: dict[str, Any] = {}
+    for field in fields(RouteCase):
+        default: Any = field.default
+        if field.default_factory is not MISSING:
+            default = Field(default_factory=field.default_factory)
+        elif field.name == "case_id":
+            default = ""
+        elif default is MISSING:
+            default = Field(min_length=1)
+        hint = dict[str, Any] if field.name == "state" else hints[field.name]
+        allowed[CASE_NAMES.get(field.name, field.name)] = (hint, default)
+    return create_model("Case", __config__=ConfigDict(extra="forbid", frozen=True), **allowed)
+
+
+_Line = _line_model()
+
+
+def case_id(text: str) -> str:
+    """Return the id of a case that has none: made from its text."""
+    return f"c-{digest(text.encode(), b'')[:8]}"
+
+
+def find_dataset(name: str) -> Path:
+    """Return the file of a data set: a path, or the name of one that comes with the samples.
+
+    Raises:
+        InputRefused: There is none.
+    """
+    path = Path(name)
+    if path.is_file():
+        return path
+    from handoff_console import sample_runs
+
+    folder = Path(sample_runs.__file__).parent / BUNDLED
+    bundled = folder / f"{name}.jsonl"
+    if path.name == name and bundled.is_file():
+        return bundled
+    known = ", ".join(sorted(file.stem for file in folder.glob("*.jsonl")))
+    raise InputRefused(
+        name, None, f"there is no such file; name a file, or one that is here already: {known}."
+    )
+
+
+def read_dataset(name: str, *, labelled: bool = True) -> Dataset:
+    """Read a data set; `find_dataset` says what may be named.
+
+    Args:
+        name: A file, or the name of one that comes with the samples.
+        labelled: Every case has to say who is right; otherwise some may be still to be labelled.
+
+    Raises:
+        InputRefused: It cannot be read; the text names the first line that is wrong.
+    """
+    path = find_dataset(name)
+    text = utf8_text(path)
+    rows = _csv_rows(path, text) if path.suffix.lower() == ".csv" else _json_rows(path, text)
+    flow, cases = "", []
+    for line, row in rows:
+        if set(row) == {"flow"}:
+            flow = str(row["flow"])
+            continue
+        cases.append(_case(path, line, row, labelled=labelled))
+    if not cases:
+        raise InputRefused(str(path), None, "it has no case; write one JSON object a line.")
+    _refuse_same_ids(path, cases)
+    return Dataset(path.stem, str(path.absolute()), flow, tuple(cases))
+
+
+def dataset_text(cases: Iterable[RouteCase], *, flow: str = "") -> str:
+    """Return cases as the lines of a file."""
+    rows = ([{"flow": flow}] if flow else []) + [case_fields(case) for case in cases]
+    return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+
+
+def dataset_csv(cases: Iterable[RouteCase]) -> str:
+    """Return cases as CSV, with the columns that any of them needs."""
+    rows = [case_fields(case) for case in cases]
+    order = [CASE_NAMES.get(field.name, field.name) for field in fields(RouteCase)]
+    columns = [name for name in order if any(name in row for row in rows)]
+    out = io.StringIO()
+    writer = csv.DictWriter(out, columns, lineterminator="\n")
+    writer.writeheader()
+    for row in rows:
+        writer.writerow({name: _cell(value) for name, value in row.items()})
+    return out.getvalue()
+
+
+def _cell(value: object) -> str:
+    if isinstance(value, list):
+        return "|".join(value)
+    if isinstance(value, Mapping):
+        return json.dumps(value, ensure_ascii=False)
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _json_rows(path: Path, text: str) -> Iterable[tuple[int, dict[str, Any]]]:
+    for number, line in enumerate(text.split("\n"), 1):
+        if not line.strip():
+            continue
+        try:
+            row = json.loads(line)
+        except (ValueError, RecursionError) as error:
+            raise InputRefused(
+                str(path), number, f"it is no JSON ({error}); write one JSON object a line."
+            ) from error
+        if not isinstance(row, dict):
+            raise InputRefused(str(path), number, "it is no JSON object; write one a line.")
+        yield number, row
+
+
+def _csv_rows(path: Path, text: str) -> Iterable[tuple[int, dict[str, Any]]]:
+    reader = csv.DictReader(io.StringIO(text), strict=True)
+    try:
+        for row in reader:
+            if None in row or None in row.values():
+                raise InputRefused(
+                    str(path), reader.line_num, "it has not as many cells as the first line."
+                )
+            yield (
+                reader.line_num,
+                {
+                    name: _read_cell(path, reader.line_num, name, cell)
+                    for name, cell in row.items()
+                    if cell
+                },
+            )
+    except csv.Error as error:
+        raise InputRefused(str(path), reader.line_num, f"it is no CSV ({error}).") from error
+
+
+def _read_cell(path: Path, line: int, name: str, cell: str) -> Any:
+    if name in LISTS:
+        return [part.strip() for part in cell.split("|") if part.strip()]
+    if name == "state":
+        try:
+            return json.loads(cell)
+        except (ValueError, RecursionError) as error:
+            raise InputRefused(str(path), line, f"its state is no JSON ({error}).") from error
+    return cell
+
+
+def _case(path: Path, line: int, row: Mapping[str, Any], *, labelled: bool) -> RouteCase:
+    if unknown := sorted(str(name) for name in row.keys() - _Line.model_fields.keys()):
+        raise InputRefused(
+            str(path),
+            line,
+            f"a case has no {' or '.join(map(repr, unknown[:3]))}; it may have: "
+            f"{', '.join(_Line.model_fields)}. Files with other names are read by `handoff dataset "
+            "import`.",
+        )
+    if row.get("input") == "":
+        raise InputRefused(str(path), line, "its input is empty.")
+    if "input" not in row:
+        raise InputRefused(str(path), line, "it says nowhere what the user says; give `input`.")
+    try:
+        checked = _Line.model_validate(row)
+    except ValidationError as error:
+        allowed = ", ".join(_Line.model_fields)
+        raise InputRefused(
+            str(path), line, f"{problems(error)}; a case may have: {allowed}."
+        ) from error
+    case = _case_of(checked)
+    if not case.text:
+        raise InputRefused(str(path), line, "its input is empty.")
+    if labelled and not case.is_labelled:
+        raise InputRefused(
+            str(path), line, "it says nobody who is right; give `expected`, or `expect` as direct "
+            "or abstain, or label it on the page Label cases."
+        )  # fmt: skip
+    if case.expect is not Expect.ROUTE and case.wanted:
+        raise InputRefused(
+            str(path), line, f"it expects {case.expect} and names agents; give one of the two."
+        )
+    return case
+
+
+def _case_of(line: BaseModel) -> RouteCase:
+    values = {
+        field.name: getattr(line, CASE_NAMES.get(field.name, field.name))
+        for field in fields(RouteCase)
+    }
+    text = values["text"].strip()
+    return RouteCase(**{**values, "case_id": values["case_id"] or case_id(text), "text": text})
+
+
+def _refuse_same_ids(path: Path, cases: Iterable[RouteCase]) -> None:
+    seen: dict[str, str] = {}
+    for case in cases:
+        if case.case_id in seen:
+            before, text = seen[case.case_id][:40], case.text[:40]
+            if seen[case.case_id] == case.text:
+                raise InputRefused(
+                    str(path),
+                    None,
+                    f"the request {text!r} stands in it twice; take one away, or give each an "
+                    "`id` of its own.",
+                )
+            raise InputRefused(
+                str(path),
+                None,
+                f"two cases have the id {case.case_id!r} ({before!r} and {text!r}); give each its "
+                "own.",
+            )
+        seen[case.case_id] = case.text

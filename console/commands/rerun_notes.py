@@ -1,0 +1,175 @@
+"""What the operator should know before a handoff is run again: above all, what nobody will read.
+
+Said only where it can be known: from the record, and from what the rules of an offline worker look
+at. What a language model makes of a change, nobody knows before it is asked.
+"""
+
+from collections.abc import Iterator, Sequence
+
+from handoff_console.console.commands.model_reading import reads_of
+from handoff_console.console.commands.rerun_orders import Prepared, RerunOrder, recorded_outcome
+from handoff_console.runtime.contract import ContextPolicy, Status
+from handoff_console.runtime.edits import Edits
+from handoff_console.runtime.events import AgentActivated, ToolCalled
+from handoff_console.runtime.models import Model, as_model
+from handoff_console.runtime.recorded import agent_of
+from handoff_console.runtime.rerun_player import Mode
+from handoff_console.store.analysis.plain_text import listed
+
+_REQUEST = frozenset({"messages", "request"})
+"""Whoever reads these may read any part of the request."""
+_PACKET = frozenset({"messages", "packet"})
+
+
+def notes_on(ready: Prepared, order: RerunOrder) -> Sequence[str]:
+    """Return what the operator should know, a sentence each; nothing where nothing stands out."""
+    edits = ready.edits
+    return [
+        *_of_readers(ready, edits),
+        *_of_context(ready, edits),
+        *_of_limits(ready, edits),
+        *_of_tools(ready, edits),
+        *_of_mode(ready, edits, order.mode),
+    ]
+
+
+def _of_readers(ready: Prepared, edits: Edits) -> Iterator[str]:
+    agent, activated = ready.recorded.opened.target, _activated(ready)
+    model = _model(ready, edits)
+    asked_prompt = activated.reads_prompt if activated and edits.model is None else True
+    if edits.model is not None:
+        asked_prompt = model.reads_prompt
+        if activated and activated.model == model.name:
+            yield f"{agent} asked the model {model.name} already when this was recorded."
+    if edits.prompt is not None and not asked_prompt:
+        yield f"{agent} follows rules; it does not read its prompt, so this changes nothing."
+    reads = reads_of(model)
+    if reads is None:
+        return
+    unread = list(_unread(edits, reads, has_packet=ready.recorded.packet is not None))
+    if unread:
+        yield (
+            f"{agent} follows rules that do not read {listed(unread)}, so this changes nothing "
+            "that it does itself."
+        )
+    if edits.allowed_tools is not None and not reads & {
+        *_REQUEST,
+        "tools",
+        "request.allowed_tools",
+    }:
+        yield (
+            f"{agent} follows rules that do not read which tools it may use: it asks for the same "
+            "ones."
+        )
+    if edits.output_schema is not None and not reads & {*_REQUEST, "request.output_schema"}:
+        yield (
+            f"{agent} follows rules that do not read what it has to answer with: it answers the "
+            "same, and that is checked against the other schema."
+        )
+
+
+def _unread(edits: Edits, reads: frozenset[str], *, has_packet: bool) -> Iterator[str]:
+    text = set() if has_packet else {"text"}  # with a packet, the text is its goal
+    facts = _PACKET | {"packet.facts", "packet.claimed"} if has_packet else set()
+    given = bool(edits.inputs or edits.without_inputs)
+    for what, is_changed, readers in (
+        ("its task", edits.task is not None, _REQUEST | text | {"request.task"}),
+        ("its inputs", given, _REQUEST | facts | {"inputs", "request.inputs"}),
+        ("the packet's goal", edits.goal is not None, _PACKET | {"packet.goal", "text"}),
+        ("its summary", edits.summary is not None, _PACKET | {"packet.summary"}),
+        ("what it claims", bool(edits.claimed), _PACKET | {"packet.claimed"}),
+        (
+            "what tools return",
+            bool(edits.tool_results),
+            {"messages", "results", "result_of"},
+        ),
+    ):
+        if is_changed and not reads & readers:
+            yield what
+
+
+def _of_context(ready: Prepared, edits: Edits) -> Iterator[str]:
+    agent, policy = ready.recorded.opened.target, ready.recorded.opened.context_policy
+    if edits.changes_request and policy == ContextPolicy.FULL_HISTORY:
+        yield (
+            f"{agent} reads the whole conversation and no request, so a change of the request "
+            "changes nothing that it reads."
+        )
+    if edits.changes_packet and policy != ContextPolicy.PACKET:
+        yield (
+            f"{agent} does not read the packet's own words here, so a change of its goal, summary "
+            "or claims may change nothing."
+        )
+
+
+def _of_limits(ready: Prepared, edits: Edits) -> Iterator[str]:
+    before = ready.recorded.request.limits.model_dump()
+    higher = all(number >= before.get(name, number) for name, number in edits.limits.items())
+    if edits.limits and higher and recorded_outcome(ready) not in (Status.LIMIT_REACHED, "waiting"):
+        yield (
+            "It ended within its limits when this was recorded; higher ones change nothing as long "
+            "as it answers the same."
+        )
+
+
+def _of_tools(ready: Prepared, edits: Edits) -> Iterator[str]:
+    called = [
+        event.payload
+        for event in ready.recording.events
+        if isinstance(event.payload, ToolCalled)
+        and (event.path, event.attempt) == (ready.recorded.event.path, ready.recorded.event.attempt)
+    ]
+    known = {call.tool for call in called} | {f"{call.step}.{call.index}" for call in called}
+    never = sorted({*edits.tool_results, *edits.denied, *edits.armed} - known)
+    if never:
+        yield (
+            f"{listed(never)} {'was' if len(never) == 1 else 'were'} not called when this was "
+            "recorded; what is said of it matters only if it is called now."
+        )
+    wider = _wider(ready, edits)
+    if wider:
+        yield (
+            f"It may call {listed(sorted(wider))}, which it was not allowed to when this was "
+            "recorded."
+        )
+
+
+def _wider(ready: Prepared, edits: Edits) -> set[str]:
+    """Return the tools that it may use now and might not when this was recorded."""
+    return set(edits.allowed_tools or ()) - set(ready.recorded.request.allowed_tools)
+
+
+def _of_mode(ready: Prepared, edits: Edits, mode: Mode) -> Iterator[str]:
+    if mode is Mode.WHAT_IF:
+        unknown = sorted(_wider(ready, edits) - set(edits.tool_results))
+        limits = ready.recorded.request.limits.model_dump()
+        raised = any(number > limits.get(name, number) for name, number in edits.limits.items())
+        if unknown:
+            yield (
+                f"What {listed(unknown)} would return is not recorded, so it is refused; "
+                "live-reads asks tools that only read."
+            )
+        elif raised and recorded_outcome(ready) == Status.LIMIT_REACHED:
+            yield (
+                "What it calls beyond its recorded calls has no recorded answer and is refused; "
+                "live-reads asks tools that only read."
+            )
+    if edits.described() and mode is Mode.VERIFY:
+        yield (
+            "Every answer is the recorded one, so a change only shows where the questions part; "
+            "--mode what-if asks the model."
+        )
+
+
+def _model(ready: Prepared, edits: Edits) -> Model:
+    flow = ready.flow.flow
+    agent = agent_of(flow, ready.recorded)
+    return as_model(edits.model or agent.model or flow.model, flow.name, agent.name)
+
+
+def _activated(ready: Prepared) -> AgentActivated | None:
+    for event in ready.recording.events:
+        is_its_own = event.handoff_id == ready.recorded.event.handoff_id
+        if is_its_own and isinstance(event.payload, AgentActivated):
+            return event.payload
+    return None

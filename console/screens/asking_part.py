@@ -1,0 +1,78 @@
+"""Where a session waits for a person, on any page that shows one."""
+
+import time
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from handoff_console.console import runs, state
+from handoff_console.console.commands.errors import FlowNotNamed
+from handoff_console.console.commands.saying import answer, decide
+from handoff_console.console.components.asking import Replies, show_asking
+from handoff_console.console.components.panel import panel, tag
+from handoff_console.console.settings import named_store, store_path
+from handoff_console.console.viewmodels.asking import ActShown, QuestionShown, asking
+from handoff_console.console.viewmodels.command_lines import ways_on
+from handoff_console.runtime.errors import HandoffConsoleError
+from handoff_console.store.errors import AlreadySaid
+
+
+def asking_part(session_id: str, *, closes: bool = True) -> None:
+    """Draw what a session waits for and the ways to answer; what is said goes on at once.
+
+    Nothing is drawn where it waits for nobody.
+
+    Args:
+        session_id: The session.
+        closes: It ends with the answer to its last message; otherwise more can be said to it.
+    """
+
+    def said(act: ActShown, approved: bool, changed: Mapping[str, Any], note: str) -> None:
+        decide(
+            store_path(),
+            session_id,
+            act.approval_id,
+            approved=approved,
+            changed=changed or None,
+            shown=act.shown,
+            note=note,
+        )
+
+    def answered(question: QuestionShown, text: str) -> None:
+        answer(store_path(), session_id, text, handoff_id=question.handoff_id)
+
+    replies = Replies(
+        decide=lambda *what: _say(session_id, lambda: said(*what), closes),
+        answer=lambda *what: _say(session_id, lambda: answered(*what), closes),
+        go_on=lambda: _say(session_id, lambda: None, closes, go_on=True),
+    )
+    told = state.told_about(session_id)
+    if told:
+        panel("asking_told", [tag("div.verdict.text", told, outcome="needs_input", role="alert")])
+    found = asking(runs.pending(session_id), now=time.time())
+    show_asking(found, replies, going_on=runs.is_at_work(session_id))
+
+
+def _say(session_id: str, say: Callable[[], None], closes: bool, *, go_on: bool = False) -> None:
+    """Say something to a session, go on with it where nothing is missing, and tell what failed."""
+    state.tell(session_id, "")
+    try:
+        say()
+        left = asking(runs.pending(session_id), now=time.time()).left
+        if go_on or not (left or runs.is_at_work(session_id)):
+            runs.go_on(session_id, state.chosen_pace(), closes=closes)
+    except AlreadySaid as error:
+        by = f" by {error.said_by}" if error.said_by else ""
+        state.tell(
+            session_id,
+            f"{error.subject} was dealt with before{by}, in another window or from a shell; that "
+            "counts, and what you said now was not taken.",
+        )
+    except FlowNotNamed:
+        state.tell(session_id, _how_to_go_on(session_id))
+    except HandoffConsoleError as error:
+        state.tell(session_id, str(error))
+
+
+def _how_to_go_on(session_id: str) -> str:
+    source = runs.flow_source(session_id) or "path/to/file.py:name"
+    return f"What you said is kept. {ways_on(session_id, flow=source, store=named_store())}"

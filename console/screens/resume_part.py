@@ -1,0 +1,43 @@
+"""Where an interrupted session is gone on with."""
+
+from handoff_console.console import rerun_queries, runs, state
+from handoff_console.console.commands import saying
+from handoff_console.console.commands.errors import FlowNotNamed
+from handoff_console.console.commands.typed_values import json_value
+from handoff_console.console.components.resuming import (
+    HAPPENED,
+    UNKNOWN,
+    said_about,
+    show_resumption,
+)
+from handoff_console.console.queries import Record
+from handoff_console.console.settings import named_store, store_path
+from handoff_console.console.viewmodels.command_lines import ways_on
+from handoff_console.console.viewmodels.resumption import ResumptionView
+from handoff_console.runtime.errors import HandoffConsoleError
+
+
+def resume_part(record: Record) -> None:
+    """Draw what going on means, and the button that does."""
+    session_id = record.version.session_id
+    view = rerun_queries.resumption(record.version, record.judgement.tree)
+    show_resumption(view, session_id, state.told_about(session_id), lambda: _resume(record, view))
+
+
+def _resume(record: Record, view: ResumptionView) -> None:
+    session_id = record.version.session_id
+    state.tell(session_id, "")
+    said = said_about(view, session_id)
+    try:
+        for place, (what, came_back) in said.items():
+            if what != UNKNOWN:
+                happened = what == HAPPENED
+                result = json_value(came_back) if came_back else saying.HAPPENED
+                saying.settle(store_path(), session_id, place, happened=happened, result=result)
+        leave = any(what == UNKNOWN for what, _ in said.values())
+        runs.go_on(session_id, runs.AT_ONCE, leave_unknown=leave)
+    except FlowNotNamed:
+        source = runs.flow_source(session_id) or "path/to/file.py:name"
+        state.tell(session_id, ways_on(session_id, flow=source, store=named_store()))
+    except HandoffConsoleError as error:
+        state.tell(session_id, str(error))
