@@ -12,6 +12,7 @@ import time
 import webbrowser
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from pathlib import Path
+from types import FrameType
 from typing import Any
 from urllib.parse import urlencode, urlsplit
 
@@ -32,6 +33,8 @@ LOOPBACK = ("127.0.0.1", "localhost", "::1")
 HEALTH = "/health"
 ANSWERS_SECONDS = 30.0
 """The server starts in a fraction of it, on a busy machine too."""
+ENDS_SECONDS = 2.0
+"""Open pages are told at once; what has not closed its connection by then never will."""
 
 
 class AddressRefused(ServerError):
@@ -145,12 +148,36 @@ def application() -> Any:
 @contextlib.asynccontextmanager
 async def _closes_sessions(_: Any) -> AsyncIterator[None]:
     """Close, at the end, what was started from the screens: the record says how it ended."""
+    if threading.current_thread() is threading.main_thread():
+        _ends_in_time(asyncio.get_running_loop())
     # A second Ctrl-C ends the wait for open pages; it is no error, and none is to be printed.
     with contextlib.suppress(asyncio.CancelledError):
         yield
     working = sys.modules.get("handoff_console.console.commands.working")
     if working is not None:
         await asyncio.to_thread(working.stop_all)
+
+
+def _ends_in_time(loop: asyncio.AbstractEventLoop) -> None:
+    """Have the signals that end the server followed by a second Ctrl-C.
+
+    uvicorn waits without end for a connection that comes in just as it stops listening and never
+    asks for anything; browsers open such ones ahead.
+    """
+
+    def followed(ends: Callable[[int, FrameType | None], Any]) -> Callable[[int, Any], None]:
+        def end(number: int, frame: FrameType | None) -> None:
+            ends(number, frame)
+            loop.call_soon_threadsafe(
+                loop.call_later, ENDS_SECONDS, signal.raise_signal, signal.SIGINT
+            )
+
+        return end
+
+    for number in (signal.SIGINT, signal.SIGTERM):
+        ends = signal.getsignal(number)
+        if callable(ends):
+            signal.signal(number, followed(ends))
 
 
 class OwnHostOnly:

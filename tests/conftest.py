@@ -21,7 +21,10 @@ settings.load_profile("ci" if os.environ.get("CI") else "local")
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
-CHROMIUM = next(filter(None, map(shutil.which, ["chromium", "chromium-browser"])), None)
+CHROMIUM = next(
+    filter(None, map(shutil.which, ["chromium-headless-shell", "chromium", "chromium-browser"])),
+    None,
+)
 
 
 UNCOUNTED = {"browser", "property"}
@@ -40,7 +43,9 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     """Skip browser tests where there is no Chromium; in CI that is a failure."""
     if CHROMIUM or item.get_closest_marker("browser") is None:
         return
-    missing = "there is no Chromium on this machine (Debian: apt-get install chromium)"
+    missing = (
+        "there is no Chromium on this machine (Debian: apt-get install chromium-headless-shell)"
+    )
     if os.environ.get("CI"):
         pytest.fail(f"A browser test cannot run: {missing}.", pytrace=False)
     pytest.skip(missing)

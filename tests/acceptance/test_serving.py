@@ -11,6 +11,9 @@ from urllib.request import ProxyHandler, build_opener
 
 import pytest
 from support.command import started
+from support.consoles import serving
+
+from handoff_console.store.db import open_store
 
 pytestmark = pytest.mark.acceptance
 
@@ -85,6 +88,37 @@ def test_ctrl_c_pressed_again_and_again_prints_no_traceback(served):
             demo.process.wait(timeout=0.2)
 
     _, err = demo.process.communicate()
+    assert "Traceback" not in err
+
+
+LATE = """
+import asyncio, uvicorn
+
+class Late:
+    def shutdown(self):
+        pass
+
+close = uvicorn.Server.shutdown
+
+async def closing(server, sockets=None):
+    asyncio.get_running_loop().call_soon(server.server_state.connections.add, Late())
+    await close(server, sockets)
+
+uvicorn.Server.shutdown = closing
+"""
+
+
+def test_a_browser_that_connects_at_the_last_moment_does_not_keep_the_console_open(folder):
+    store = folder / "empty.db"
+    open_store(store, create=True).close()
+    with serving(store, LATE, stderr=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        url = process.stdout.readline().strip()
+        assert '"ok"' in Served(process, url).answers("/health")
+
+        process.terminate()
+
+        _, err = process.communicate(timeout=30)
     assert "Traceback" not in err
 
 

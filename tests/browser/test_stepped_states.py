@@ -49,7 +49,8 @@ WALK = """async ([text, last]) => {
 @pytest.fixture(scope="module")
 def tree(browser) -> Page:
     """A page with nothing but the tree's component on it."""
-    page = browser.new_page(viewport={"width": 900, "height": 900})
+    page = browser.new_page()
+    page.set_viewport_size({"width": 900, "height": 900})
     script = source("common.js", "tree.js").replace(
         "export default function", "component = function"
     )

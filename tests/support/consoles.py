@@ -2,19 +2,35 @@
 
 import contextlib
 import re
+import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import IO, Any, NamedTuple
 
 from playwright.sync_api import Page, WebSocketRoute, expect
 
 SERVE = """
-import sys
+import faulthandler, signal, sys
 from pathlib import Path
+
+def own(event, arguments):
+    if event == "socket.connect":
+        where = arguments[1]
+        host = where[0] if isinstance(where, tuple) else "localhost"
+    elif event == "socket.getaddrinfo":
+        host = arguments[0]
+    else:
+        return
+    if host not in ("127.0.0.1", "localhost", "::1", None):
+        print("asked for", host, file=sys.stderr, flush=True)
+
+sys.addaudithook(own)
+faulthandler.register(signal.SIGUSR1)
 from handoff_console.console.server import serve
 serve(
     Path(sys.argv[1]),
@@ -25,6 +41,7 @@ serve(
 """
 # A busy machine is slow, not wrong.
 expect.set_options(timeout=60_000)
+ENDS_SECONDS = 60
 IDLE = "[data-testid=stApp][data-test-script-state=notRunning]"
 OWN = re.compile(r"^(https?|wss?)://(127\.0\.0\.1|localhost)(:\d+)?/|^(blob|data):")
 
@@ -43,24 +60,51 @@ class Console(NamedTuple):
 
 @contextlib.contextmanager
 def served(store: Path) -> Iterator[Console]:
-    """Serve a store until the block ends."""
-    process = subprocess.Popen(
-        [sys.executable, "-c", SERVE, str(store), str(own_port())],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        cwd=store.parent,
-    )
-    try:
+    """Serve a store until the block ends.
+
+    Raises:
+        AssertionError: The server asked for another machine, had an error, or did not end.
+    """
+    with tempfile.TemporaryFile("w+") as said, serving(store, stderr=said) as process:
         assert process.stdout is not None
         url = process.stdout.readline().strip()
-        assert url.startswith("http://127.0.0.1:"), url + process.stdout.read()
+        assert url.startswith("http://127.0.0.1:"), url + _all(said)
         assert urllib.request.urlopen(f"{url}health", timeout=10).read() == b'{"status":"ok"}'
         yield Console(url, store)
-    finally:
         process.terminate()
-        process.wait(10)
-        process.stdout.close()
+        try:
+            process.wait(ENDS_SECONDS)
+        except subprocess.TimeoutExpired:
+            process.send_signal(signal.SIGUSR1)  # says what each thread waits for
+            process.kill()
+        assert _all(said) == ""
+
+
+@contextlib.contextmanager
+def serving(store: Path, before: str = "", **streams: Any) -> Iterator["subprocess.Popen[str]"]:
+    """Start a server, which prints its address first, and end it for good when the block ends.
+
+    Args:
+        store: The store that it shows.
+        before: Code that it runs first.
+        streams: Where its errors go, as `subprocess.Popen` takes it.
+    """
+    with subprocess.Popen(
+        [sys.executable, "-c", before + SERVE, str(store), str(own_port())],
+        stdout=subprocess.PIPE,
+        text=True,
+        cwd=store.parent,
+        **streams,
+    ) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+def _all(said: IO[str]) -> str:
+    said.seek(0)
+    return said.read()
 
 
 def own_port() -> int:
