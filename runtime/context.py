@@ -15,7 +15,15 @@ from handoff_console.runtime.canonical import (
     quoted,
     raw_text,
 )
-from handoff_console.runtime.contract import TEXT, HandoffRequest, Message, Packet, ToolCall, fenced
+from handoff_console.runtime.contract import (
+    TEXT,
+    HandoffRequest,
+    Limits,
+    Message,
+    Packet,
+    ToolCall,
+    fenced,
+)
 from handoff_console.runtime.counting import count
 from handoff_console.runtime.flow import Flow
 from handoff_console.runtime.recorder import Recorder
@@ -46,7 +54,6 @@ def request_message(flow: Flow, request: HandoffRequest, packet: Packet | None =
 
     Source: S0 step 1, S4 on what a subagent has to be told.
     """
-    limits = request.limits
     lines = packet.lines() if packet else []
     lines.append(f"Task: {request.task}")
     inputs = packet.without_carried(request.inputs) if packet else request.inputs
@@ -56,11 +63,16 @@ def request_message(flow: Flow, request: HandoffRequest, packet: Packet | None =
     lines.append(f"Answer with: {request.output_schema}")
     if request.output_schema != TEXT:
         lines.append(f"{ANSWER_RULES} Schema of data: {flow.schema_json(request.output_schema)}")
-    lines.append(
+    lines.append(limits_sentence(request.limits))
+    return {"role": "user", "content": "\n".join(lines)}
+
+
+def limits_sentence(limits: Limits) -> str:
+    """Return what a receiver is told of its limits, so that it can plan; code enforces them."""
+    return (
         f"Limits: {count(limits.max_steps, 'step')}, {limits.max_tokens} tokens, "
         f"{count(limits.deadline_seconds, 'second')}"
     )
-    return {"role": "user", "content": "\n".join(lines)}
 
 
 def slice_messages(request: HandoffRequest, history: Sequence[Message]) -> list[Message]:

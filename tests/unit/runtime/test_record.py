@@ -128,6 +128,10 @@ def test_everything_of_a_request_shares_its_id_its_trace_and_its_pool():  # R24 
 
     assert {event.request_id for event in played.events[1:]} == {"s1/t1"}
     assert re.fullmatch("[0-9a-f]{32}", played.one("user_message_received").trace_id)
+    opened = [event for event in played.events if event.kind == "handoff_opened"]
+    assert [event.handoff_id for event in opened] == ["h1", "h2", "h3", "h4"]
+    # The id of a request names its pool, too.
+    assert {event.request_id for event in opened} == {"s1/t1"}
     pool = {
         sum((e.payload.free, e.payload.open, e.payload.spent))
         for e in played.events
