@@ -9,7 +9,7 @@ from typing import Any
 
 from handoff_console.console.commands.datasets import case_id
 from handoff_console.console.commands.errors import InputRefused
-from handoff_console.console.commands.files import utf8_text
+from handoff_console.console.commands.files import csv_problem, read_cells_bounded, utf8_text
 from handoff_console.store.analysis.comparison.cases import Expect, RouteCase
 
 TEXTS = ("input", "text", "message", "utterance", "query")
@@ -105,12 +105,13 @@ def _json_lines(path: Path, text: str) -> Iterable[tuple[int, str, str]]:
 
 
 def _csv(path: Path, text: str) -> Iterable[tuple[int, str, str]]:
+    read_cells_bounded()
     reader = csv.DictReader(io.StringIO(text))
     try:
         for row in reader:
             yield reader.line_num, *_columns(path, reader.line_num, row)
     except csv.Error as error:
-        raise InputRefused(str(path), reader.line_num, f"it is no CSV ({error}).") from error
+        raise InputRefused(str(path), reader.line_num, f"{csv_problem(error)}.") from error
 
 
 def _columns(path: Path, line: int, row: Mapping[str, Any]) -> tuple[str, str]:

@@ -15,7 +15,7 @@ from typing import Any, get_type_hints
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 
 from handoff_console.console.commands.errors import InputRefused
-from handoff_console.console.commands.files import utf8_text
+from handoff_console.console.commands.files import csv_problem, read_cells_bounded, utf8_text
 from handoff_console.runtime.canonical import digest
 from handoff_console.runtime.tool import problems
 from handoff_console.store.analysis.comparison.cases import Expect, RouteCase
@@ -157,6 +157,7 @@ def _json_rows(path: Path, text: str) -> Iterable[tuple[int, dict[str, Any]]]:
 
 
 def _csv_rows(path: Path, text: str) -> Iterable[tuple[int, dict[str, Any]]]:
+    read_cells_bounded()
     reader = csv.DictReader(io.StringIO(text), strict=True)
     try:
         for row in reader:
@@ -173,7 +174,7 @@ def _csv_rows(path: Path, text: str) -> Iterable[tuple[int, dict[str, Any]]]:
                 },
             )
     except csv.Error as error:
-        raise InputRefused(str(path), reader.line_num, f"it is no CSV ({error}).") from error
+        raise InputRefused(str(path), reader.line_num, f"{csv_problem(error)}.") from error
 
 
 def _read_cell(path: Path, line: int, name: str, cell: str) -> Any:

@@ -1,10 +1,14 @@
 """A file that a user named, opened for reading."""
 
+import csv
 from io import TextIOWrapper
 from pathlib import Path
 from typing import BinaryIO
 
 from handoff_console.console.commands.errors import InputRefused
+
+LONGEST_CHARACTERS = 1_000_000
+"""The longest message, and the longest cell of a table, that is read."""
 
 
 def opened(path: Path) -> BinaryIO:
@@ -35,3 +39,18 @@ def utf8_text(path: Path) -> str:
             return file.read()
         except UnicodeDecodeError:
             raise InputRefused(str(path), None, "it is not UTF-8; save it as UTF-8.") from None
+
+
+def csv_problem(error: csv.Error) -> str:
+    """Say what is wrong with a line of CSV."""
+    if "field limit" in str(error):
+        return f"a cell of it has more than {LONGEST_CHARACTERS:,} characters"
+    return f"it is no row of CSV ({error})"
+
+
+def read_cells_bounded() -> None:
+    """Let the process read cells of CSV up to `LONGEST_CHARACTERS`; for each reader anew.
+
+    The bound belongs to the process, and libraries change it when they are imported.
+    """
+    csv.field_size_limit(LONGEST_CHARACTERS)

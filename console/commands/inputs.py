@@ -12,14 +12,17 @@ from pathlib import Path
 from typing import BinaryIO, NamedTuple, TextIO
 
 from handoff_console.console.commands.errors import InputRefused
-from handoff_console.console.commands.files import opened
+from handoff_console.console.commands.files import (
+    LONGEST_CHARACTERS,
+    csv_problem,
+    opened,
+    read_cells_bounded,
+)
 from handoff_console.runtime.canonical import canonical_text
 from handoff_console.store.exchange.lines import json_problem
 
 MESSAGE_NAMES = ("text", "input", "message")
 """Where a record's message stands; the first of them that it has."""
-LONGEST_CHARACTERS = 1_000_000
-"""Of one message."""
 LONGEST_LINE_CHARACTERS = 10_000_000
 """Of one line, labels and escapes included; what is longer is passed over and never in memory."""
 STANDARD_INPUT = "-"
@@ -172,7 +175,7 @@ def _json_record(number: int, line: str) -> InputRequest:
 
 
 def _csv_records(text: TextIO, name: str) -> Iterator[InputRequest]:
-    csv.field_size_limit(LONGEST_CHARACTERS)  # of the process: so is the limit of data sets
+    read_cells_bounded()
     lines = _CsvLines(text)
     rows = csv.reader(lines, dialect="excel-tab" if name.lower().endswith(".tsv") else "excel")
     columns = _columns(rows, name)
@@ -188,7 +191,7 @@ def _csv_records(text: TextIO, name: str) -> Iterator[InputRequest]:
         except StopIteration:
             return
         except csv.Error as error:
-            row, problem = [], _csv_problem(error)
+            row, problem = [], csv_problem(error)
         if lines.problem or problem:
             yield _bad(number, lines.problem or problem)
         elif any(cell.strip() for cell in row):
@@ -216,7 +219,7 @@ def _columns(rows: Iterator[list[str]], name: str) -> list[str]:
     try:
         return next(rows, [])
     except csv.Error as error:
-        raise InputRefused(name, 1, f"{_csv_problem(error)}.") from None
+        raise InputRefused(name, 1, f"{csv_problem(error)}.") from None
 
 
 def _csv_record(number: int, row: list[str], columns: list[str], message_at: int) -> InputRequest:
@@ -225,12 +228,6 @@ def _csv_record(number: int, row: list[str], columns: list[str], message_at: int
         return _bad(number, f"it has {cells} where the first line has {len(columns)}")
     cells_by_name = dict(zip(columns, row, strict=True))
     return InputRequest(number, cells_by_name.pop(columns[message_at]), cells_by_name)
-
-
-def _csv_problem(error: csv.Error) -> str:
-    if "field limit" in str(error):
-        return f"a cell of it has more than {LONGEST_CHARACTERS:,} characters"
-    return f"it is no row of CSV ({error})"
 
 
 def _checked(record: InputRequest) -> InputRequest:

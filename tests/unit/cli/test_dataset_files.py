@@ -1,5 +1,6 @@
 """Data sets and what is imported as one: files of every form, and those that are none."""
 
+import csv
 import json
 
 import pytest
@@ -28,7 +29,12 @@ def test_clinc_gives_its_part_and_those_for_nobody(tmp_path):
         ("d.json", "clinc", '{"train": []}', "it has no part 'test'; it has: train"),
         ("d.json", "clinc", DEEP, "it is no JSON"),
         ("d.jsonl", "csv", DEEP, "it is no JSON"),
-        ("d.csv", "csv", "text,label\n" + "x" * 1_100_000 + ",a\n", "it is no CSV"),
+        (
+            "d.csv",
+            "csv",
+            "text,label\n" + "x" * 1_100_000 + ",a\n",
+            "more than 1,000,000 characters",
+        ),
         ("d.csv", "csv", "text,label\n,a\n", "it has no text"),
     ],
 )
@@ -38,6 +44,19 @@ def test_what_is_no_data_set_is_refused_in_a_sentence(tmp_path, name, form, cont
 
     with pytest.raises(InputRefused, match=says):
         import_cases(path, form)
+
+
+@pytest.mark.parametrize("bound", [10, 2**31 - 1])
+def test_the_longest_cell_is_the_same_whatever_bound_a_library_has_set(tmp_path, bound):
+    whole, longer = tmp_path / "whole.csv", tmp_path / "longer.csv"
+    whole.write_text(f"input,expected\n{'x' * 1_000_000},billing\n")
+    longer.write_text(f"input,expected\n{'x' * 1_000_001},billing\n")
+
+    csv.field_size_limit(bound)
+    assert len(read_dataset(str(whole)).cases[0].text) == 1_000_000
+    csv.field_size_limit(bound)
+    with pytest.raises(InputRefused, match="a cell of it has more than 1,000,000 characters"):
+        read_dataset(str(longer))
 
 
 @pytest.mark.parametrize("form", ["csv", "clinc"])

@@ -7,8 +7,8 @@ import sys
 import pytest
 
 from handoff_console.console.commands.errors import InputRefused
+from handoff_console.console.commands.files import LONGEST_CHARACTERS
 from handoff_console.console.commands.inputs import (
-    LONGEST_CHARACTERS,
     LONGEST_LINE_CHARACTERS,
     InputFile,
     InputRequest,
