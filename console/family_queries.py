@@ -13,6 +13,7 @@ from handoff_console.store import reader
 from handoff_console.store.errors import SessionUnknown
 from handoff_console.store.lineage import attempt_rows
 from handoff_console.store.liveness import is_interrupted
+from handoff_console.store.recordings import is_imported
 
 
 class Member(NamedTuple):
@@ -57,7 +58,14 @@ def _members(db: sqlite3.Connection, session_id: str, generation: int) -> Iterat
     for row in attempt_rows(db, session_id):
         name = row["session_id"]
         gone = is_interrupted(db, name)
-        found = Version(str(store_path()), name, reader.last_seq(db, name), generation, gone)
+        found = Version(
+            str(store_path()),
+            name,
+            reader.last_seq(db, name),
+            generation,
+            gone,
+            imported=is_imported(db, name),
+        )
         said = (row["rerun_of"] or "", row["rerun_handoff"] or "", row["rerun_mode"] or "")
         yield Member(found, *said)
 

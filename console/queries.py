@@ -38,6 +38,7 @@ from handoff_console.store.analysis.nodes import HandoffNode
 from handoff_console.store.analysis.tree import handoff_tree
 from handoff_console.store.deadlines import is_too_late
 from handoff_console.store.liveness import is_interrupted
+from handoff_console.store.recordings import is_imported
 
 __all__ = [
     "Record", "Version", "agents", "answer", "burn_down_of", "card", "context", "is_running",
@@ -76,7 +77,8 @@ def version(session_id: str) -> Version | None:
             return None
         gone = is_interrupted(db, session_id)
         late = is_too_late(db, session_id, now=time.time())
-        return Version(str(store_path()), session_id, seq, reader.generation(db), gone, late)
+        came = is_imported(db, session_id)
+        return Version(str(store_path()), session_id, seq, reader.generation(db), gone, late, came)
 
 
 @dataclass(frozen=True)
@@ -138,7 +140,13 @@ def record(asked: Version) -> Record:
         if kinds is not None:
             events = _with_all_of_the_end(db, asked, events)
         body = _bodies(db, _requests(events) if large else ())
-        judged = judgement(events, body, interrupted=asked.interrupted, too_late=asked.too_late)
+        judged = judgement(
+            events,
+            body,
+            interrupted=asked.interrupted,
+            imported=asked.imported,
+            too_late=asked.too_late,
+        )
         books = ledgers(events)
         top = session_header(
             events, judged, books, body=body, is_whole=kinds is None, store=named_store()

@@ -24,6 +24,8 @@ class Version(NamedTuple):
     """It is not closed, and its process is gone."""
     too_late: bool = False
     """It waits for decisions alone, and nobody gave them in time."""
+    imported: bool = False
+    """It came from a file."""
 
 
 @contextmanager

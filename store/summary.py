@@ -23,6 +23,7 @@ from handoff_console.runtime.events import (
 )
 from handoff_console.runtime.frozen import quickly_made
 from handoff_console.store.analysis.findings import RULES_VERSION, Finding, Severity, judgement
+from handoff_console.store.analysis.findings.verdict import BREAKS_OFF
 
 SEVERITY: dict[str, int] = {
     Status.ERROR: 0,
@@ -147,7 +148,7 @@ def as_imported(summary: Summary) -> Summary:
         origin="import",
         outcome=State.INCOMPLETE.value,
         is_closed=True,
-        verdict="The record breaks off before the session ended.",
+        verdict=BREAKS_OFF,
     )
 
 

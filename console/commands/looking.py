@@ -60,9 +60,13 @@ class SessionRecord:
     @cached_property
     def judgement(self) -> Judgement:
         """Tree, findings and verdict."""
-        interrupted = is_interrupted(self.db, self.session_id)
-        late = is_too_late(self.db, self.session_id, now=time.time())
-        return judgement(self.events, self.body, interrupted=interrupted, too_late=late)
+        return judgement(
+            self.events,
+            self.body,
+            interrupted=is_interrupted(self.db, self.session_id),
+            imported=self.source is not None,
+            too_late=is_too_late(self.db, self.session_id, now=time.time()),
+        )
 
     @property
     def tree(self) -> HandoffTree:

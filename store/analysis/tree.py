@@ -37,6 +37,7 @@ def handoff_tree(
     body: Body | None = None,
     until_seq: int | None = None,
     interrupted: bool = False,
+    imported: bool = False,
 ) -> HandoffTree:
     """Lay the handoffs of a session out, each `handoff_requested` exactly once.
 
@@ -45,12 +46,13 @@ def handoff_tree(
         body: Gives the tasks; without it, or where a body is gone, the reason stands instead.
         until_seq: Give the tree as it was right after this event.
         interrupted: The session's process is gone, so what is open will not go on.
+        imported: The session came from a file and goes on nowhere: what is open is incomplete.
     """
     growth = _Growth()
     if until_seq is not None:
         events = takewhile(lambda event: event.seq <= until_seq, events)
     growth.take(events)
-    unfinished = growth.unfinished(interrupted)
+    unfinished = growth.unfinished(interrupted, imported)
     nodes = tuple(draft.node(unfinished, body) for draft in growth.in_order())
     return HandoffTree(nodes, growth.outcome(nodes, unfinished), growth.limit, growth.seq)
 
@@ -226,10 +228,12 @@ class _Growth:
             pending.extend(reversed(self._next.get(draft.handoff_id, ())))
             pending.extend(reversed(self._called.get(draft.handoff_id, ())))
 
-    def unfinished(self, interrupted: bool) -> State:
+    def unfinished(self, interrupted: bool, imported: bool) -> State:
         """What a handoff without an end is, given what became of the session."""
         if self._end is not None:
             return State.CANCELLED if self._end.cancelled else State.INCOMPLETE
+        if imported:
+            return State.INCOMPLETE
         return State.INTERRUPTED if interrupted else State.RUNNING
 
     def outcome(self, nodes: tuple[HandoffNode, ...], unfinished: State) -> Outcome:

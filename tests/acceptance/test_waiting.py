@@ -475,6 +475,25 @@ def test_of_an_imported_session_it_is_not_said_that_it_can_go_on(handoff, folder
     assert "go on" not in listed["verdict"]
 
 
+def test_an_imported_session_that_waited_is_incomplete_wherever_it_is_shown(handoff, folder):
+    session = started(handoff)
+    handoff("export", session, "-o", "one.jsonl")
+    handoff("import", "one.jsonl", "--db", "other.db")
+    said = "The record breaks off before the session ended."
+
+    (listed,) = json.loads(handoff("list", "--db", "other.db", "--json").out)
+    shown = json.loads(handoff("show", session, "--db", "other.db", "--json").out)
+    why = handoff("why", session, "--db", "other.db").out
+    page = handoff("show", session, "--db", "other.db").out
+
+    assert (listed["outcome"], listed["verdict"]) == ("incomplete", said)
+    assert (shown["outcome"], shown["verdict"]) == ("incomplete", said)
+    assert [one["status"] for one in shown["handoffs"]] == ["incomplete"]
+    assert said in why
+    assert "incomplete" in page
+    assert "wait" not in page
+
+
 def test_what_was_refused_is_no_longer_said_to_be_sent(handoff):
     session = started(handoff)
     handoff("approve", session, "--no", "--by", "kim")

@@ -124,6 +124,7 @@ def judgement(
     body: Body | None = None,
     *,
     interrupted: bool = False,
+    imported: bool = False,
     too_late: bool = False,
     tasks: bool = True,
 ) -> Judgement:
@@ -133,11 +134,12 @@ def judgement(
         events: All events of one session so far, by `seq`.
         body: Gives what was said; rules that need the words accuse nobody without it.
         interrupted: The session's process is gone.
+        imported: It came from a file: what is open there goes on nowhere.
         too_late: It waits for decisions alone, and nobody gave them in time.
         tasks: Read each handoff's task for the tree. No rule asks for it, so that who wants only
             findings and verdict can save it.
     """
-    record = Record(events, body, interrupted=interrupted, tasks=tasks)
+    record = Record(events, body, interrupted=interrupted, imported=imported, tasks=tasks)
     found = _findings(record)
     return Judgement(record.tree, found, _judge(record, found, too_late=too_late), too_late)
 
@@ -148,10 +150,14 @@ def findings(events: Sequence[Event], body: Body | None = None) -> tuple[Finding
 
 
 def verdict(
-    events: Sequence[Event], findings: Sequence[Finding], *, interrupted: bool = False
+    events: Sequence[Event],
+    findings: Sequence[Finding],
+    *,
+    interrupted: bool = False,
+    imported: bool = False,
 ) -> Verdict:
     """Return the one sentence about a session and the handoff to look at first."""
-    return _judge(Record(events, interrupted=interrupted), findings)
+    return _judge(Record(events, interrupted=interrupted, imported=imported), findings)
 
 
 def _findings(record: Record) -> tuple[Finding, ...]:

@@ -34,11 +34,12 @@ class Record:
         body: Body | None = None,
         *,
         interrupted: bool = False,
+        imported: bool = False,
         tasks: bool = True,
     ) -> None:
         self.events, self.body = events, body
         self.tree: HandoffTree = handoff_tree(
-            events, body=body if tasks else None, interrupted=interrupted
+            events, body=body if tasks else None, interrupted=interrupted, imported=imported
         )
         self._by_kind: dict[type, list[Event]] = defaultdict(list)
         for event in events:

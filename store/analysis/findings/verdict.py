@@ -61,7 +61,7 @@ def judge(record: Record, findings: Sequence[Finding], *, too_late: bool = False
         return Verdict("Nothing has happened yet.", None, None, Severity.INFO)
     last = record.answer_of(max(node.turn for node in nodes)) or nodes[-1]
     outcome = record.tree.outcome
-    if outcome in {State.RUNNING, State.WAITING, State.INTERRUPTED, State.CANCELLED}:
+    if outcome in _WITHOUT_RESULT:
         return _unfinished(record, last, findings, too_late=too_late)
     sentence = _how_it_came_out(record, last, findings)
     if outcome in _FINE:
@@ -69,11 +69,17 @@ def judge(record: Record, findings: Sequence[Finding], *, too_late: bool = False
     return Verdict(sentence, last.handoff_id, last.agent, Severity.ERROR)
 
 
+_WITHOUT_RESULT = frozenset(
+    {State.RUNNING, State.WAITING, State.INTERRUPTED, State.CANCELLED, State.INCOMPLETE}
+)
 _FINE = frozenset({Status.OK, Status.NOT_FOUND, Status.NEEDS_INPUT})
 
 
 TOO_LATE = "Nobody decided in time, which is a no; the session can go on with it."
 """What is said of a session that waits for decisions which come too late."""
+
+BREAKS_OFF = "The record breaks off before the session ended."
+"""What is said of an imported session without an end."""
 
 
 def _unfinished(
@@ -86,13 +92,11 @@ def _unfinished(
         return _between_turns(record, last, findings)
     node = max(open_now or [last], key=lambda node: (node.depth, node.last_seq))
     name = as_name(node.agent)
-    if outcome is State.WAITING and too_late:
-        return Verdict(TOO_LATE, node.handoff_id, None, Severity.WARNING)
+    if outcome is State.INCOMPLETE:
+        return Verdict(BREAKS_OFF, node.handoff_id, None, Severity.WARNING)
     if outcome is State.WAITING:
-        asked = [i for e, i in record.of(InputRequested) if e.handoff_id == node.handoff_id]
-        question = f": {one_line(asked[-1].question, 120)}" if asked else " for a decision."
-        who = "A person is asked" if node.agent == HUMAN else f"{name} waits"
-        return Verdict(f"{who}{question}", node.handoff_id, None, Severity.WARNING)
+        sentence = TOO_LATE if too_late else _what_is_waited_for(record, node)
+        return Verdict(sentence, node.handoff_id, None, Severity.WARNING)
     if outcome is State.INTERRUPTED:
         sentence = f"The process went away while {name} {at_work(record, node, past=True)}."
         if may_have_acted(record, node):
@@ -102,6 +106,13 @@ def _unfinished(
         sentence = f"Cancelled while {name} {at_work(record, node, past=True)}."
         return Verdict(sentence, node.handoff_id, None, Severity.WARNING)
     return Verdict(f"{name} {at_work(record, node)}.", node.handoff_id, None, Severity.INFO)
+
+
+def _what_is_waited_for(record: Record, node: HandoffNode) -> str:
+    asked = [i for e, i in record.of(InputRequested) if e.handoff_id == node.handoff_id]
+    question = f": {one_line(asked[-1].question, 120)}" if asked else " for a decision."
+    who = "A person is asked" if node.agent == HUMAN else f"{as_name(node.agent)} waits"
+    return f"{who}{question}"
 
 
 def _did_not_know(record: Record, node: HandoffNode) -> str:

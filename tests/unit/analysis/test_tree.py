@@ -116,6 +116,11 @@ def test_what_is_open_is_running_waiting_or_interrupted():
     gone = handoff_tree(log.events, interrupted=True)
     assert [n.outcome for n in gone.nodes] == ["interrupted", "interrupted", "waiting"]
 
+    # What came from a file goes on nowhere, whatever it waited for.
+    imported = handoff_tree(log.events, imported=True)
+    assert [n.outcome for n in imported.nodes] == ["incomplete"] * 3
+    assert imported.outcome is State.INCOMPLETE
+
 
 def test_a_pending_approval_is_waiting():
     log = Log().user("Help")

@@ -94,6 +94,15 @@ def test_an_interrupted_session_says_who_was_cut_off():
     assert judged(log, interrupted=True).severity is Severity.ERROR
 
 
+def test_of_an_imported_session_without_an_end_it_is_said_that_its_record_breaks_off():
+    log = Log().user("Help")
+    log.ask_user(log.call(log.root("supervisor"), "refunds"), "Which order?")
+
+    assert judged(log, imported=True) == Verdict(
+        "The record breaks off before the session ended.", "h2", None, Severity.WARNING
+    )
+
+
 def test_a_waiting_session_says_what_for():
     log = Log().user("Help")
     log.ask_user(log.root("refunds"), "Which order?")
