@@ -12,7 +12,7 @@ from typing import Any, Literal, ParamSpec, TypeVar
 from handoff_console.runtime.arguments import meant_by, names_its_arguments
 from handoff_console.runtime.clock import Clock, SystemClock
 from handoff_console.runtime.contract import HUMAN, HandoffResult, Status, answer_text
-from handoff_console.runtime.errors import ArgumentUnknown, FlowError, choices
+from handoff_console.runtime.errors import ArgumentUnknown, FlowError, RequestError, choices
 from handoff_console.runtime.events import EventList, EventSink
 from handoff_console.runtime.flow import Flow
 from handoff_console.runtime.frozen import quickly_made
@@ -102,8 +102,26 @@ class RunOptions:
     """A question of the last hop waits for the user; otherwise it is the request's result."""
 
     def id_of_session(self) -> str:
-        """Return the id that was chosen, or a new one."""
-        return self.session_id or new_session_id(self.clock)
+        """Return the id that was chosen, or a new one.
+
+        Raises:
+            RequestError: It is none that can be written.
+        """
+        chosen = self.session_id
+        if chosen and not _can_be_written(chosen):
+            raise RequestError(
+                f"The session id {chosen!r} cannot be recorded; use a text of letters, digits and "
+                "`-`, or leave it out for a new one."
+            )
+        return chosen or new_session_id(self.clock)
+
+
+def _can_be_written(name: object) -> bool:
+    """Say whether a name is a text without what files and stores do not take."""
+    try:
+        return isinstance(name, str) and b"\0" not in name.encode()
+    except UnicodeEncodeError:  # half of a character: a lone surrogate
+        return False
 
 
 def new_session_id(clock: Clock) -> str:

@@ -45,7 +45,8 @@ async def run(flow: Flow, message: str | HandoffRequest, **options: Any) -> Sess
 
     Raises:
         FlowError: An agent has no model, or a model no agent, before anything is recorded.
-        RequestError: The typed request does not fit the flow, before anything is recorded.
+        RequestError: The typed request does not fit the flow, or the session id cannot be written,
+            before anything is recorded.
         SessionStopped: Only with `on_stop="raise"`.
     """
     session = Session(flow, **options)

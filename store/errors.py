@@ -16,7 +16,8 @@ StoreError (HandoffConsoleError)
 │   ├── StoreTooNew          written by a newer version of this program
 │   └── StoreTooOld          has to be migrated first, and a reader may not
 ├── WriteFailed          a transaction was given up; nothing of it was written
-│   └── StoreBusy            another process kept the store locked
+│   ├── StoreBusy            another process kept the store locked
+│   └── SinkUnusable         what records is closed, or belongs to another thread
 ├── StoreDamaged         a row cannot be read
 ├── BodyConflict         one digest, two contents
 ├── SessionError         about one session
@@ -186,6 +187,16 @@ class WriteFailed(StoreError):
 
 class StoreBusy(WriteFailed):
     """Another process kept the store locked for too long."""
+
+
+class SinkUnusable(WriteFailed):
+    """What records into a store is closed, or belongs to another thread; nothing was taken."""
+
+    def __init__(self, why: str) -> None:
+        super().__init__(
+            f"This sink {why}; open one where it is used: `with open_sink(path) as sink:`. Several "
+            "may record into one store."
+        )
 
 
 class StoreDamaged(StoreError):

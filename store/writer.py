@@ -9,6 +9,7 @@ import json
 import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
+from threading import current_thread, get_ident
 from types import NoneType, TracebackType
 from typing import Any, Self
 
@@ -19,7 +20,7 @@ from handoff_console.runtime.events import Event
 from handoff_console.store import reader
 from handoff_console.store.bodies import BodyWriter
 from handoff_console.store.db import open_store
-from handoff_console.store.errors import SessionExists, WriteFailed
+from handoff_console.store.errors import SessionExists, SinkUnusable, WriteFailed
 from handoff_console.store.line_queue import Closed, LineQueue, Summarise, catch_up, remove_line
 from handoff_console.store.open_session import OpenSession
 from handoff_console.store.summary import summarise
@@ -42,6 +43,7 @@ class StoreSink:
 
     def __init__(self, db: sqlite3.Connection, *, summarise: Summarise = summarise) -> None:
         self.db = db
+        self._thread, self._thread_name = get_ident(), current_thread().name
         self.digest_key = reader.digest_key(db)
         self._cursor = db.cursor()
         self._body_writer = BodyWriter(db)
@@ -62,6 +64,7 @@ class StoreSink:
 
         Raises:
             SessionExists: It is the first of a session that the store has already.
+            SinkUnusable: The sink is closed, or another thread's.
         """
         session_id = event.session_id
         session = self._touched.get(session_id) or self._touch(session_id)
@@ -94,7 +97,9 @@ class StoreSink:
 
         Raises:
             WriteFailed: Nothing was written; it is all kept for another try.
+            SinkUnusable: The sink is closed, or another thread's.
         """
+        self._check_usable()
         if not self._touched and (not synced or self._synced):
             return
         if synced:
@@ -124,11 +129,12 @@ class StoreSink:
         """Write what is left, the inbox's lines included, and close the connection, once."""
         if self._is_closed:
             return
-        self._is_closed = True
+        self._check_usable()
         try:
             self.commit()
             self._lines.write()
         finally:
+            self._is_closed = True
             # While a cursor lives, SQLite keeps the file open and does not fold the log in.
             self._cursor.close()
             self._body_writer.close()
@@ -148,9 +154,20 @@ class StoreSink:
     def _touch(self, session_id: str) -> OpenSession:
         session = self._sessions.get(session_id)
         if session is None:
+            self._check_usable()
             session = self._sessions[session_id] = OpenSession.meet(self.db, session_id)
         self._touched[session_id] = session
         return session
+
+    def _check_usable(self) -> None:
+        # SQLite would say it too, in words about its own objects.
+        if self._is_closed:
+            raise SinkUnusable("is closed")
+        if get_ident() != self._thread:
+            raise SinkUnusable(
+                f"was used in the thread {current_thread().name!r}, and takes events only in the "
+                f"one that opened it, {self._thread_name!r}"
+            )
 
     def _write(self) -> None:
         touched = self._touched.values()

@@ -18,6 +18,7 @@ from handoff_console.runtime import (
     CallableModel,
     Decision,
     Edge,
+    EventList,
     Flow,
     FlowError,
     HandoffRequest,
@@ -25,6 +26,7 @@ from handoff_console.runtime import (
     ModelReply,
     Recording,
     RequestError,
+    Session,
     Tool,
     ToolError,
     Usage,
@@ -371,6 +373,22 @@ def test_a_message_that_is_none_is_refused_before_anything_is_recorded(message):
         match=rf"^The message is of type {name}; it has to be a text or a HandoffRequest\.$",
     ):
         asyncio.run(run(alone(done), message))
+
+
+@pytest.mark.parametrize("name", ["a\ud800", "a\0b", 7])
+def test_a_session_id_that_cannot_be_written_is_refused_before_anything_is_recorded(name):
+    sink = EventList()
+
+    with pytest.raises(RequestError) as error:
+        Session(
+            Flow("desk", [Agent("one", model=lambda call: say("Hi."))]), sink=sink, session_id=name
+        )
+
+    assert str(error.value) == (
+        f"The session id {name!r} cannot be recorded; use a text of letters, digits and `-`, or "
+        "leave it out for a new one."
+    )
+    assert sink.events == []
 
 
 class _Opaque:

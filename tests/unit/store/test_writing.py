@@ -1,4 +1,5 @@
 import sqlite3
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 
 import pytest
@@ -8,7 +9,7 @@ from handoff_console.runtime.canonical import canonical, digest
 from handoff_console.runtime.events import Event, Opaque
 from handoff_console.store import reader
 from handoff_console.store.db import open_reader
-from handoff_console.store.errors import BodyConflict, SessionExists, WriteFailed
+from handoff_console.store.errors import BodyConflict, SessionExists, SinkUnusable, WriteFailed
 from handoff_console.store.line_queue import LineQueue
 from handoff_console.store.maintenance import delete_sessions
 from handoff_console.store.writer import open_sink
@@ -371,6 +372,34 @@ def test_a_sink_that_was_closed_leaves_one_file(path):
     sink.close()
 
     assert [name.name for name in path.parent.iterdir()] == ["handoff.db"]
+
+
+def test_a_sink_is_used_in_the_thread_that_opened_it_and_says_so_elsewhere(sink, reading):
+    log = event_logs.charged_twice()
+    event_logs.write(sink, "s-1", log)
+    said = (
+        r"This sink was used in the thread 'elsewhere_0', and takes events only in the one that "
+        r"opened it, 'MainThread'; open one where it is used: `with open_sink\(path\) as sink:`\. "
+        r"Several may record into one store\."
+    )
+
+    with ThreadPoolExecutor(1, thread_name_prefix="elsewhere") as elsewhere:
+        for use in (lambda: event_logs.write(sink, "s-2", log), sink.commit, sink.close):
+            with pytest.raises(SinkUnusable, match=said):
+                elsewhere.submit(use).result()
+
+    event_logs.write(sink, "s-3", log)
+    assert list(reader.session_ids(reading)) == ["s-1", "s-3"]
+
+
+def test_a_sink_that_was_closed_takes_nothing_and_says_so(path):
+    sink = open_sink(path, create=True)
+    sink.close()
+    sink.close()
+
+    for use in (lambda: event_logs.write(sink, "s-1", event_logs.failed()), sink.commit):
+        with pytest.raises(SinkUnusable, match=r"This sink is closed; open one where it is used:"):
+            use()
 
 
 def test_an_empty_queue_writes_nothing(sink):
