@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from handoff_console.console.viewmodels.text import amount, count, one_line
-from handoff_console.store.analysis.routing import ANSWERED, Routing
+from handoff_console.store.analysis.routing import ANSWERED, HandedOn, Routing
 from handoff_console.store.analysis.routing_groups import is_expected
 
 MOST_CONFUSED = 3
@@ -44,13 +44,11 @@ def missed_sessions(routings: Iterable[Routing], labels: Mapping[str, str]) -> t
 
 def missed_sentence(missed: Sequence[Routing]) -> str:
     """Return which agents are confused most often; empty where nothing was handed on."""
-    pairs = Counter(
-        (_first(it), one_line(it.final_agent, 40)) for it in missed if _was_handed_on(it)
-    )
+    pairs = Counter(pair for it in missed for pair in _elsewhere(it))
     if not pairs:
         return ""
     said = [
-        f"{first}, handed on to {kept} ({amount(times)})"
+        f"{one_line(first, 40)}, handed on to {one_line(kept, 40)} ({amount(times)})"
         for (first, kept), times in sorted(pairs.items(), key=lambda it: (-it[1], it[0]))
     ]
     left = len(said) - MOST_CONFUSED
@@ -80,9 +78,10 @@ def _what_became(routing: Routing, label: str) -> str:
         return f"not handed on{wanted}"
     if routing.route_unknown:
         return f"a limit was reached: it is not known who was right{wanted}"
-    if _was_handed_on(routing):
-        return f"handed on to {one_line(routing.final_agent, 40)}{wanted}"
-    if routing.corrective:
+    elsewhere = dict.fromkeys(one_line(kept, 40) for _, kept in _elsewhere(routing))
+    if elsewhere:
+        return f"handed on to {' + '.join(elsewhere)}{wanted}"
+    if routing.handed_on:
         return f"handed on, and back{wanted}"
     all_the_same = "; answered all the same" if routing.outcome in ANSWERED else ""
     return f"failed there{all_the_same}{wanted}"
@@ -100,12 +99,9 @@ def _without_result(why: str) -> str:
     return _WITHOUT_RESULT.get(why, one_line(why.replace("_", " "), 40))
 
 
-def _was_handed_on(routing: Routing) -> bool:
-    return bool(
-        routing.corrective
-        and routing.final_agent
-        and routing.final_agent not in routing.first_targets
-    )
+def _elsewhere(routing: Routing) -> list[HandedOn]:
+    """Return the first handoffs that somebody else had in the end."""
+    return [it for it in routing.handed_on if it.kept != it.first]
 
 
 def _first(routing: Routing) -> str:

@@ -7,6 +7,7 @@ completeness, transition latency. What many sessions come to together is in `rou
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 from handoff_console.runtime.contract import HUMAN, RUNTIME, HandoffKind, State, Status
 from handoff_console.runtime.events import Event, SessionClosed, SessionStarted
@@ -20,6 +21,14 @@ from handoff_console.store.analysis.values_along import ValuesAlong
 
 ANSWERED: frozenset[Status | State] = frozenset({Status.OK, Status.NOT_FOUND})
 _WAITING: frozenset[Status | State] = frozenset({Status.NEEDS_INPUT, State.WAITING})
+
+
+class HandedOn(NamedTuple):
+    """A first handoff that its receiver handed on before it had answered."""
+
+    first: str
+    kept: str
+    """Who has it in the end; again whoever got it first, where it came back."""
 
 
 @dataclass(frozen=True)
@@ -68,6 +77,8 @@ class Routing:
     outcome: str
     first_values: tuple[str, ...] = ()
     """Names of the values that reached whom it handed off to first, by name."""
+    handed_on: tuple[HandedOn, ...] = ()
+    """The first handoffs that were handed on, in order; of a fork, such branches of it."""
 
     @property
     def completeness(self) -> float | None:
@@ -114,6 +125,7 @@ def routing_of(events: Sequence[Event], *, body: Body | None = None) -> Routing:
         final_agent=seen.final_agent,
         outcome=record.tree.outcome.value,
         first_values=seen.first_values,
+        handed_on=seen.handed_on,
     )
 
 
@@ -181,6 +193,18 @@ class _Seen:
             if node.via is HandoffKind.TRANSFER and not node.fork_id and node.agent != HUMAN
         }
         return [node for node in self.accepted if self._last_try(node).handoff_id in handed_on]
+
+    @property
+    def handed_on(self) -> tuple[HandedOn, ...]:
+        """The first handoffs that their receivers handed on, each with who has it in the end.
+
+        That is not who answered the user: of a call, its caller does.
+        """
+        return tuple(
+            HandedOn(node.agent, self._tree.last_of_chain(node.handoff_id).agent)
+            for node in self.first
+            if node in self.corrective
+        )
 
     def first_pass(self) -> tuple[bool | None, str, bool]:
         """Return whether the first handoff was the last; or why it does not count.

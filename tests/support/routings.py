@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from handoff_console.store.analysis.routing import Routing
+from handoff_console.store.analysis.routing import HandedOn, Routing
 
 MONDAY = 1_795_996_800.0
 """2026-11-30, 0:00 UTC."""
@@ -33,7 +33,8 @@ RIGHT = Routing(
 )
 HANDED_ON = replace(
     RIGHT, first_pass=False, handoffs=2, corrective=1, present=1, tokens_used=300,
-    misroute_tokens=120, transition_seconds=(1.0, 3.0), depth=2,
+    misroute_tokens=120, transition_seconds=(1.0, 3.0), depth=2, final_agent="account",
+    handed_on=(HandedOn("billing", "account"),),
 )  # fmt: skip
 
 

@@ -46,7 +46,18 @@ def test_a_receiver_that_hands_on_puts_the_route_right():  # R78
     assert (found.handoffs, found.corrective, found.ping_pong) == (2, 1, 0)
     assert found.misroute_tokens == 50
     assert found.tokens_used == 200
-    assert found.final_agent == "account"
+    assert (found.final_agent, found.handed_on) == ("account", (("billing", "account"),))
+
+
+def test_of_a_called_worker_that_hands_on_its_receiver_has_it_and_not_the_caller():
+    log, supervisor = begun()
+    billing = log.call(supervisor, "billing")
+    account = log.transfer(billing, "account")
+    log.close(account).close(supervisor)
+
+    found = figures(log.end())
+
+    assert (found.final_agent, found.handed_on) == ("triage", (("billing", "account"),))
 
 
 def test_handing_back_to_triage_is_corrective_and_a_ping_pong():
@@ -60,6 +71,7 @@ def test_a_loop_counts_each_handoff_once():  # R79
     found = figures(passed_on("a", "b", "a"))
 
     assert (found.first_pass, found.handoffs, found.corrective, found.ping_pong) == (False, 3, 2, 1)
+    assert found.handed_on == (("a", "a"),)
 
 
 def test_nobody_asked_is_not_eligible():

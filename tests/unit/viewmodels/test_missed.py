@@ -10,9 +10,10 @@ from handoff_console.console.viewmodels.missed import (
     missed_session,
     missed_sessions,
 )
+from handoff_console.store.analysis.routing import HandedOn
 
-TO_ACCOUNT = replace(HANDED_ON, final_agent="account")
-AND_BACK = HANDED_ON
+TO_ACCOUNT = HANDED_ON
+AND_BACK = replace(HANDED_ON, handed_on=(HandedOn("billing", "billing"),), final_agent="billing")
 LIMIT = replace(RIGHT, first_pass=False, route_unknown=True, outcome="limit_reached")
 FAILED = replace(RIGHT, first_pass=False, outcome="error")
 
@@ -42,6 +43,35 @@ def test_each_line_says_what_became_of_it():
         "a limit was reached: it is not known who was right",
         "failed there",
     ]
+
+
+def test_who_a_called_worker_handed_on_to_is_told_and_not_who_answered_the_user():
+    called = replace(TO_ACCOUNT, final_agent="supervisor")
+
+    assert missed_session(called, "", "").what == "handed on to account"
+    assert missed_sentence([called]) == ("Confused most often: billing, handed on to account (1).")
+
+
+def test_branches_of_a_fork_are_told_each_by_itself():
+    """orders → account and account → fraud; technical answered what it got."""
+    forked = replace(
+        HANDED_ON,
+        first_targets=("orders", "account", "technical"),
+        handed_on=(HandedOn("orders", "account"), HandedOn("account", "fraud")),
+    )
+
+    line = missed_session(forked, "", "")
+    assert (line.first, line.what) == (
+        "orders + account + technical",
+        "handed on to account + fraud",
+    )
+    assert missed_sentence([forked]) == (
+        "Confused most often: account, handed on to fraud (1); orders, handed on to account (1)."
+    )
+
+
+def test_a_later_handoff_that_was_handed_on_is_not_what_became_of_the_first():
+    assert missed_session(replace(FAILED, corrective=1), "", "").what == "failed there"
 
 
 def test_a_handoff_that_failed_under_a_session_that_was_answered_is_told_as_both():
@@ -75,8 +105,10 @@ def test_a_session_without_a_result_is_not_told_as_kept_by_whoever_got_it(why, t
 
 
 def test_agents_that_are_confused_are_named_the_most_often_first():
-    to_orders = replace(TO_ACCOUNT, final_agent="orders")
-    rest = [replace(TO_ACCOUNT, final_agent=name) for name in ("fraud", "technical")]
+    to_orders, *rest = (
+        replace(TO_ACCOUNT, handed_on=(HandedOn("billing", name),))
+        for name in ("orders", "fraud", "technical")
+    )
 
     assert missed_sentence([TO_ACCOUNT, to_orders, to_orders, *rest]) == (
         "Confused most often: billing, handed on to orders (2); billing, handed on to account (1); "
