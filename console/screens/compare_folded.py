@@ -205,12 +205,14 @@ def _trend(found: Comparison) -> None:
             [tag("p.quiet", "This is the first experiment of its kind on these cases.")],
         )
         return
+    compared = (found.a, found.b)
+    names = [line.name for line in trend.lines(compared)]
     panel("trend_title", [tag("b", "Right first time, experiment by experiment")])
     st.plotly_chart(
-        trend_figure(trend, dark=state.is_dark()),
+        trend_figure(trend, compared, dark=state.is_dark()),
         key="trend_chart",
         config=PLAIN,
-        alt=f"Labelled accuracy of {', '.join(trend.versions)} over experiments",
+        alt=f"Labelled accuracy of {', '.join(names)} over experiments",
     )
 
 

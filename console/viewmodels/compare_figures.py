@@ -60,6 +60,19 @@ class ThresholdLine:
 
 
 @dataclass(frozen=True, slots=True)
+class TrendLine:
+    """One text of a label over its experiments."""
+
+    label: str
+    name: str
+    """The label, with which of its texts and which model it is where there are several."""
+    is_usual: bool
+    """It is the text that the label stands for: the one that is compared, or that ran last."""
+    points: tuple[TrendPoint, ...]
+    """The oldest first."""
+
+
+@dataclass(frozen=True, slots=True)
 class Trend:
     """Versions over experiments, oldest first; only experiments that can be compared."""
 
@@ -70,9 +83,23 @@ class Trend:
         """The versions, as they first appeared."""
         return tuple(dict.fromkeys(point.label for point in self.points))
 
-    def of(self, version: str) -> Sequence[TrendPoint]:
-        """Return the points of one version."""
-        return [point for point in self.points if point.label == version]
+    def lines(self, shown: Collection[Version]) -> tuple[TrendLine, ...]:
+        """Return a line for each text of each label, and each of its models, as they first ran.
+
+        Another text is another version, whatever its label: in one line the two would look like a
+        version whose score has changed.
+
+        Args:
+            shown: The two versions that are compared.
+        """
+        names = _names(self.points, shown)
+        by_told: dict[_Told, list[TrendPoint]] = {}
+        for point in self.points:
+            by_told.setdefault(_told(point), []).append(point)
+        return tuple(
+            TrendLine(told.label, names[told].whole, names[told].is_usual, tuple(points))
+            for told, points in by_told.items()
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,22 +124,16 @@ def cost_points(points: Sequence[TrendPoint], shown: Collection[Version]) -> tup
         points: Of all experiments, the oldest first.
         shown: The two versions that are compared.
     """
-    newest: dict[_Told, TrendPoint] = {}
-    for it in points:
-        newest.pop(_told(it), None)  # so that they stand by when each ran last
-        newest[_told(it)] = it
     compared = {_told(it) for it in shown}
-    has_models = len({it.model for it in points}) > 1
+    names = _names(points, shown)
     found = []
-    for told, it in newest.items():
+    for told, it in _newest(points).items():
         if it.tokens is None or it.accuracy.share is None:
             continue
-        texts = [one for one in newest if (one.label, one.model) == (told.label, told.model)]
-        name = f"{one_line(it.label, 40)}{_which_text(told, texts, compared)}"
         found.append(
             CostPoint(
                 it.label,
-                f"{name}, {one_line(it.model, 40)}" if has_models else name,
+                names[told].whole,
                 it.accuracy,
                 it.tokens,
                 told in compared,
@@ -141,6 +162,35 @@ class _Told(NamedTuple):
 
 def _told(of: TrendPoint | Version) -> _Told:
     return _Told(of.label, of.version_hash, of.model)
+
+
+class _Name(NamedTuple):
+    """What a version is called among several."""
+
+    whole: str
+    is_usual: bool
+
+
+def _newest(points: Sequence[TrendPoint]) -> dict[_Told, TrendPoint]:
+    """Return the newest point of each version, by when each ran last."""
+    newest: dict[_Told, TrendPoint] = {}
+    for it in points:
+        newest.pop(_told(it), None)  # so that it takes its place anew
+        newest[_told(it)] = it
+    return newest
+
+
+def _names(points: Sequence[TrendPoint], shown: Collection[Version]) -> dict[_Told, _Name]:
+    """Return what each version is called, so that no two are called alike."""
+    newest, compared = _newest(points), {_told(it) for it in shown}
+    has_models = len({it.model for it in points}) > 1
+    names = {}
+    for told in newest:
+        texts = [one for one in newest if (one.label, one.model) == (told.label, told.model)]
+        which = _which_text(told, texts, compared)
+        model = f", {one_line(told.model, 40)}" if has_models else ""
+        names[told] = _Name(f"{one_line(told.label, 40)}{which}{model}", not which)
+    return names
 
 
 def _which_text(told: _Told, texts: Sequence[_Told], compared: Collection[_Told]) -> str:
@@ -186,11 +236,16 @@ def threshold_lines(
     return tuple(lines)
 
 
-def trend_title(point: TrendPoint) -> str:
-    """Return what a tooltip says of a point: `v3, 10:14 on 30 November: 76.7 % of 240 [71, 82]`."""
+def trend_title(point: TrendPoint, name: str) -> str:
+    """Return what a tooltip says of a point: `v3, 2026-11-30 10:14:00 UTC: 76.7 % of 240 …`.
+
+    Args:
+        point: What it is about.
+        name: What its version is called.
+    """
     baseline = ", the baseline" if point.is_baseline else ""
     share = _share_of(point.accuracy)
-    return f"{one_line(point.label, 60)}{baseline}, {moment(point.at)}: {share}; {point.model}"
+    return f"{name}{baseline}, {moment(point.at)}: {share}; {one_line(point.model, 40)}"
 
 
 def _held_back_all(last: ThresholdPoint, threshold: float) -> ThresholdPoint:

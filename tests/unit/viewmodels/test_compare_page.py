@@ -209,11 +209,27 @@ def test_the_trend_has_a_line_for_each_version():
     trend = Trend(points)
 
     assert trend.versions == ("v2", "<b>v3</b>")
-    figure = go.Figure(trend_figure(trend, dark=True))
+    figure = go.Figure(trend_figure(trend, (), dark=True))
     assert [trace.name for trace in figure.data] == ["v2", "&lt;b&gt;v3&lt;/b&gt;"]
-    assert trend_title(points[0]) == (
+    assert figure.data[0].hovertext[0] == (
         "v2, 2026-11-30 00:53:21 UTC: 25.0 % of 4 [5 to 70 %]; offline:bm25"
     )
+    assert trend_title(replace(points[0], is_baseline=True), "v2").startswith("v2, the baseline, ")
+
+
+def test_two_texts_of_one_label_are_two_lines():
+    """v2 ran twice, was edited and ran again: its score has not changed, it is another version."""
+    points = [cost_point(n, "v2", None, n, text) for n, text in ((1, "a"), (2, "a"), (3, "b"))]
+
+    figure = go.Figure(trend_figure(Trend((*points,)), (compared_text("v2", "b"),), dark=False))
+
+    drawn = [(it.name, len(it.x), it.line.dash, it.marker.symbol) for it in figure.data]
+    assert drawn == [
+        ("v2, earlier text", 2, "dot", "circle-open"),
+        ("v2", 1, "solid", "circle"),
+    ]
+    assert figure.data[0].line.color == figure.data[1].line.color
+    assert figure.data[0].hovertext[0].startswith("v2, earlier text, ")
 
 
 def compared_text(label, version_hash, model="offline:bm25"):
