@@ -211,5 +211,5 @@ def plan(asked: Asked) -> Plan:
 
 
 @st.cache_resource(show_spinner="Looking up what is on record", max_entries=8)
-def _plan(path: str, key: str, read_at: tuple[Any, ...], ran_at_us: int, _asked: Asked) -> Plan:  # noqa: ARG001
+def _plan(path: str, key: str, read_at: tuple[Any, ...], ran_at_us: int, _asked: Asked) -> Plan:  # noqa: ARG001 - the key
     return planned(_asked)

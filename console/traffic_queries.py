@@ -76,7 +76,7 @@ def label_keys() -> tuple[str, ...]:
 
 
 @st.cache_data(show_spinner=False, max_entries=4)
-def _label_keys(path: str, generation: int, newest: int) -> tuple[str, ...]:  # noqa: ARG001
+def _label_keys(path: str, generation: int, newest: int) -> tuple[str, ...]:  # noqa: ARG001 - the key
     with reading(path) as db:
         return tuple(routed_sessions.label_keys(db))
 
@@ -123,6 +123,6 @@ def request_of(session_id: str) -> FirstMessage | None:
 
 
 @st.cache_resource(show_spinner="Reading requests", max_entries=8)
-def _requests(path: str, generation: int, newest: int, flow: str) -> tuple[FirstMessage, ...]:  # noqa: ARG001
+def _requests(path: str, generation: int, newest: int, flow: str) -> tuple[FirstMessage, ...]:  # noqa: ARG001 - the key
     with reading(path) as db:
         return tuple(routed_sessions.first_messages(db, flow))

@@ -147,11 +147,11 @@ def decisions(source: Source, flow_source: str) -> Mapping[str, Mapping[str, str
 
 @st.cache_resource(show_spinner="Asking the two newest versions", max_entries=4)
 def _decisions(
-    source: Source,  # noqa: ARG001
+    source: Source,  # noqa: ARG001 - a part of the key
     flow_source: str,
     labels: tuple[tuple[str, str], ...],
-    files: tuple[tuple[str, int], ...],  # noqa: ARG001
-    key: int,  # noqa: ARG001
+    files: tuple[tuple[str, int], ...],  # noqa: ARG001 - a part of the key
+    key: int,  # noqa: ARG001 - a part of the key
     _texts: tuple[tuple[str, str], ...],
 ) -> Mapping[str, Mapping[str, str]]:
     flow, guesses = load_flow(flow_source).flow, {}
