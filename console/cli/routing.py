@@ -94,7 +94,7 @@ def dataset(arguments: Namespace, terminal: Terminal) -> int:
         )
         _write(list(cases), arguments.flow, arguments, terminal)
         return 0
-    read = read_dataset(arguments.file)
+    read = read_dataset(arguments.file, unique=arguments.action != "check")
     flow = arguments.flow or read.flow
     if arguments.action == "split":
         _write(

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from hashlib import blake2b
 from pathlib import Path
 
-from handoff_console.console.commands.datasets import Dataset
+from handoff_console.console.commands.datasets import Dataset, cases_by_id
 from handoff_console.console.commands.flows import LoadedFlow
 from handoff_console.console.commands.prompt_folders import version_folders
 from handoff_console.console.commands.routed import OWN_PROMPTS, side
@@ -18,6 +18,8 @@ from handoff_console.store.analysis.paired import detectable_points
 
 FEW_CASES = 10
 """An agent with fewer cases than this is hardly measured."""
+SAID_OF_A_KIND = 20
+"""So many texts that stand there twice are named, and so many ids."""
 FLIPS = (0.1, 0.2)
 """Shares of cases that usually come out differently between two versions."""
 
@@ -65,14 +67,34 @@ def _duplicates(cases: Sequence[RouteCase]) -> list[str]:
     by_text: dict[str, list[RouteCase]] = defaultdict(list)
     for case in cases:
         by_text[" ".join(case.text.lower().split())].append(case)
-    found = []
-    for same in by_text.values():
-        if len(same) > 1:
-            labels = {case.label for case in same}
-            how = "with different labels" if len(labels) > 1 else "so it counts twice"
-            ids = ", ".join(case.case_id for case in same)
-            found.append(f"The text {same[0].text[:60]!r} stands there as {ids}, {how}.")
-    return found
+    said = [_same_text(same) for same in by_text.values() if len(same) > 1]
+    found = _first_of(said, "text stands there more than once", "texts stand there more than once")
+    shared = [_same_id(same) for same in cases_by_id(cases).values() if _texts(same)[1:]]
+    return found + _first_of(shared, "id belongs to several texts", "ids belong to several texts")
+
+
+def _same_text(same: Sequence[RouteCase]) -> str:
+    ids = list(dict.fromkeys(case.case_id for case in same))
+    times = "twice" if len(same) == 2 else f"{len(same):,} times"
+    stands = f"stands there as {_ids(ids)}" if len(ids) > 1 else f"stands there {times}"
+    differ = len({case.label for case in same}) > 1
+    how = "with different labels" if differ else f"so it counts {times}"
+    return f"The text {same[0].text[:60]!r} {stands}, {how}."
+
+
+def _same_id(same: Sequence[RouteCase]) -> str:
+    shown = [repr(text[:40]) for text in _texts(same)]
+    return f"The id {same[0].case_id!r} belongs to {_ids(shown)}; give each its own."
+
+
+def _texts(cases: Sequence[RouteCase]) -> list[str]:
+    return list(dict.fromkeys(case.text for case in cases))
+
+
+def _first_of(said: list[str], one: str, many: str) -> list[str]:
+    """Return the first sentences of a kind, and how many more there are."""
+    more = len(said) - SAID_OF_A_KIND
+    return said if more <= 0 else [*said[:SAID_OF_A_KIND], f"{count(more, one, many)} besides."]
 
 
 def _unknown_agents(cases: Sequence[RouteCase], loaded: LoadedFlow) -> list[str]:
@@ -92,7 +114,7 @@ def _unknown_agents(cases: Sequence[RouteCase], loaded: LoadedFlow) -> list[str]
 
 def _ids(ids: Sequence[str]) -> str:
     shown = ", ".join(ids[:3])
-    return shown if len(ids) <= 3 else f"{shown} and {len(ids) - 3} more"
+    return shown if len(ids) <= 3 else f"{shown} and {len(ids) - 3:,} more"
 
 
 def _versions(loaded: LoadedFlow, store_path: Path, prompts_folder: Path | None) -> list[Version]:

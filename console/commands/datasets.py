@@ -7,7 +7,7 @@ A line of JSON may have `flow` alone: the flow that the cases are for. In CSV, l
 import csv
 import io
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import MISSING, dataclass, fields
 from pathlib import Path
 from typing import Any, get_type_hints
@@ -89,12 +89,13 @@ def find_dataset(name: str) -> Path:
     )
 
 
-def read_dataset(name: str, *, labelled: bool = True) -> Dataset:
+def read_dataset(name: str, *, labelled: bool = True, unique: bool = True) -> Dataset:
     """Read a data set; `find_dataset` says what may be named.
 
     Args:
         name: A file, or the name of one that comes with the samples.
         labelled: Every case has to say who is right; otherwise some may be still to be labelled.
+        unique: No two cases may have one id; otherwise `check_dataset` lists those that do.
 
     Raises:
         InputRefused: It cannot be read; the text names the first line that is wrong.
@@ -110,7 +111,8 @@ def read_dataset(name: str, *, labelled: bool = True) -> Dataset:
         cases.append(_case(path, line, row, labelled=labelled))
     if not cases:
         raise InputRefused(str(path), None, "it has no case; write one JSON object a line.")
-    _refuse_same_ids(path, cases)
+    if unique:
+        _refuse_same_ids(path, cases)
     return Dataset(path.stem, str(path.absolute()), flow, tuple(cases))
 
 
@@ -232,22 +234,30 @@ def _case_of(line: BaseModel) -> RouteCase:
     return RouteCase(**{**values, "case_id": values["case_id"] or case_id(text), "text": text})
 
 
-def _refuse_same_ids(path: Path, cases: Iterable[RouteCase]) -> None:
-    seen: dict[str, str] = {}
+def _refuse_same_ids(path: Path, cases: Sequence[RouteCase]) -> None:
+    twice = [same for same in cases_by_id(cases).values() if len(same) > 1]
+    if not twice:
+        return
+    (before, case, *_), *others = twice
+    rest = f"; `handoff dataset check` lists it and {len(others):,} more" if others else ""
+    if before.text == case.text:
+        raise InputRefused(
+            str(path),
+            None,
+            f"the request {case.text[:40]!r} stands in it twice; take one away, or give each an "
+            f"`id` of its own{rest}.",
+        )
+    raise InputRefused(
+        str(path),
+        None,
+        f"two cases have the id {case.case_id!r} ({before.text[:40]!r} and {case.text[:40]!r}); "
+        f"give each its own{rest}.",
+    )
+
+
+def cases_by_id(cases: Iterable[RouteCase]) -> dict[str, list[RouteCase]]:
+    """Return the cases by their ids, in order: of a sound data set one each."""
+    found: dict[str, list[RouteCase]] = {}
     for case in cases:
-        if case.case_id in seen:
-            before, text = seen[case.case_id][:40], case.text[:40]
-            if seen[case.case_id] == case.text:
-                raise InputRefused(
-                    str(path),
-                    None,
-                    f"the request {text!r} stands in it twice; take one away, or give each an "
-                    "`id` of its own.",
-                )
-            raise InputRefused(
-                str(path),
-                None,
-                f"two cases have the id {case.case_id!r} ({before!r} and {text!r}); give each its "
-                "own.",
-            )
-        seen[case.case_id] = case.text
+        found.setdefault(case.case_id, []).append(case)
+    return found

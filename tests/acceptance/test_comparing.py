@@ -273,6 +273,10 @@ def test_wrong_usage_is_2_and_one_sentence(handoff, words, said):
             '{"input": "Hi", "expected": ["a"]}\n{"input": "Hi", "expected": ["b"]}',
             "the request 'Hi' stands in it twice; take one away",
         ),
+        (
+            "\n".join(json.dumps({"input": it, "expected": ["a"]}) for it in "ABABCC"),
+            "an `id` of its own; `handoff dataset check` lists it and 2 more.",
+        ),
         ('{"input": "x"}', "it says nobody who is right"),
         ('{"input": "x", "expected": ["a"], "expect": "direct"}', "give one of the two"),
         (
@@ -449,6 +453,18 @@ def test_a_data_set_is_checked(handoff, folder):
     assert "'sales' is expected by 3, and 'triage' may not hand off to it" in said
     assert "2 of 3 cases stand word for word in version v3" in said
     assert "No case is for 'fraud'" in said
+
+
+def test_a_check_goes_on_behind_the_first_request_that_stands_there_twice(handoff, folder):
+    lines = [json.dumps({"input": it, "expected": ["orders"]}) for it in "ABAB"]
+    (folder / "twice.jsonl").write_text("\n".join(lines))
+
+    done = handoff("dataset", "check", "twice.jsonl", "--flow", "servicedesk")
+
+    assert done.status == 1
+    assert "The text 'A' stands there twice, so it counts twice." in done.out
+    assert "The text 'B' stands there twice, so it counts twice." in done.out
+    assert "No case is for 'billing'" in " ".join(done.out.split())
 
 
 def test_data_sets_of_others_are_read(handoff, folder):
