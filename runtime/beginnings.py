@@ -1,7 +1,5 @@
 """How a session, and a request of it, begin on the record."""
 
-import platform
-
 from handoff_console.runtime.contract import HandoffRequest
 from handoff_console.runtime.events import SessionResumed, SessionStarted, UserMessageReceived
 from handoff_console.runtime.options import Origin
@@ -9,9 +7,9 @@ from handoff_console.runtime.parts import SessionParts
 from handoff_console.runtime.process import this_process
 from handoff_console.runtime.recorder import Scope
 from handoff_console.runtime.tracing import trace_id
+from handoff_console.runtime.versions import PYTHON_VERSION, package_versions
 
 PREVIEW_CHARACTERS = 200
-PYTHON_VERSION = platform.python_version()
 RUNTIME_VERSION = "1"
 """Changes when the same flow and the same replies would be executed differently."""
 
@@ -40,6 +38,7 @@ def started(parts: SessionParts, origin: Origin) -> SessionStarted:
         process_started=process.started,
         runtime_version=RUNTIME_VERSION,
         python_version=PYTHON_VERSION,
+        packages=package_versions(),
     )
 
 

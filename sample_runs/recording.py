@@ -1,6 +1,6 @@
 """Recording one sample session, so that the same code records the same bytes every time.
 
-A virtual clock, ids made from names, and no process or Python version of the machine at hand.
+A virtual clock, ids made from names, and no process or versions of the machine at hand.
 """
 
 import json
@@ -124,9 +124,9 @@ async def _go_on(
 
 
 class _AnyPython(EventList):
-    """A sink that leaves out which Python recorded the session."""
+    """A sink that leaves out which Python and which packages recorded the session."""
 
     def append(self, event: Event, /) -> None:
         if isinstance(event.payload, SessionStarted):
-            event = event._replace(payload=replace(event.payload, python_version=""))
+            event = event._replace(payload=replace(event.payload, python_version="", packages=()))
         super().append(event)

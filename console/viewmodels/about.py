@@ -97,6 +97,9 @@ def _session(
         yield Line(
             "models", ", ".join(f"{name} ({count(n, 'agent')})" for name, n in models.most_common())
         )
+    if started.python_version:
+        versions = (f"Python {started.python_version}", *started.packages)
+        yield Line("ran with", ", ".join(one_line(version, 60) for version in versions))
     if requests > 1:
         yield Line("requests", amount(requests))
 

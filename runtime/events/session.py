@@ -41,6 +41,8 @@ class SessionStarted(Payload):
     """Seconds since 1970 when the process began; tells it from a later one of the same id."""
     runtime_version: str = ""
     python_version: str = ""
+    packages: tuple[str, ...] = ()
+    """Those that took part, each with its version: `pydantic 2.12.0`."""
 
 
 @event("user_message_received")

@@ -102,7 +102,7 @@ def test_a_recording_names_no_machine(recording, recorded):
 
     assert started["origin"] == "sample"
     assert started["host"] == "sample"
-    assert not {"boot", "pid", "process_started", "python_version"} & started.keys()
+    assert not {"boot", "pid", "process_started", "python_version", "packages"} & started.keys()
     assert started["metadata"] == {"sample": recording.name}
 
 

@@ -57,6 +57,15 @@ def test_the_session_its_flow_models_and_origin_are_named():
     }
 
 
+def test_the_versions_that_it_ran_with_are_named():
+    log = worked()
+    started = log.sink.events[0]
+    named = replace(started.payload, python_version="3.11.7", packages=("pydantic 2.12.0",))
+    log.sink.events[0] = started._replace(payload=named)
+
+    assert values(about(log), "Session")["ran with"] == "Python 3.11.7, pydantic 2.12.0"
+
+
 def test_the_limits_of_the_request_and_of_its_first_agent_are_shown():
     limits = values(about(worked()), "Limits of the request")
 
