@@ -106,9 +106,9 @@ class Redaction:
             }
         if isinstance(value, list | tuple):
             return [self.clean(item) for item in value]
-        if isinstance(value, int) and not isinstance(value, bool) and abs(value) >= 10**12:
+        if isinstance(value, int | float) and abs(value) >= 10**12:
             cleaned = self.clean_text(str(value))
-            return value if cleaned == str(value) else cleaned
+            return value if cleaned == str(value) else cleaned.removesuffix(".0")
         return value
 
     def without_sensitive(self, facts: Mapping[str, Any]) -> tuple[dict[str, Any], tuple[str, ...]]:

@@ -193,7 +193,13 @@ def test_a_card_number_is_found_among_other_numbers(text, cleaned):
     assert RULES.clean_text(text) == cleaned.rstrip()
 
 
-def test_a_card_number_that_is_an_integer_is_removed():
+def test_a_card_number_that_is_a_number_is_removed():
+    assert RULES.clean([4111111111111111.0, 4111111111111112.0, 4111111111111111.5]) == [
+        "[redacted: card number]",
+        4111111111111112.0,
+        "[redacted: card number].5",
+    ]
+    assert RULES.clean([1e300, float("inf"), True, 0.5]) == [1e300, float("inf"), True, 0.5]
     assert RULES.clean([4111111111111111, 4111111111111112]) == [
         "[redacted: card number]",
         4111111111111112,
