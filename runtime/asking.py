@@ -82,6 +82,8 @@ class Asker:
             return None
         if handoff.grant_tokens is None and left < limits.max_tokens - handoff.tokens:
             return stopped(handoff, "pool", f"{self._pool_says(left)}, about {estimate} needed")
+        # Notes are a part of the result: with other words, or other commas, what was recorded
+        # before would no longer verify.
         return stopped(
             handoff,
             "tokens",

@@ -2,6 +2,7 @@
 
 from handoff_console.runtime.budget import Pool
 from handoff_console.runtime.contract import Usage
+from handoff_console.runtime.counting import count
 from handoff_console.runtime.events import BudgetCharged, BudgetOverdrawn, WarningRaised
 from handoff_console.runtime.flow import Flow
 from handoff_console.runtime.handoff import OpenHandoff
@@ -47,5 +48,6 @@ class Bill:
         alert = self._flow.alert_tokens
         if alert is not None and pool.spent >= alert and not self._alerted:
             self._alerted = True
-            text = f"the request has spent {pool.spent} tokens; its alert stands at {alert}"
+            spent = f"the request has spent {count(pool.spent, 'token')}"
+            text = f"{spent}; its alert stands at {alert:,}"
             self._recorder.emit(handoff.scope, WarningRaised(code="budget_alert", text=text))

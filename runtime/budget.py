@@ -5,6 +5,7 @@ The law, after every step: `free + open + spent == total`. Source: S0, step 4.
 
 from dataclasses import dataclass
 
+from handoff_console.runtime.counting import count
 from handoff_console.runtime.errors import BudgetError
 
 
@@ -76,8 +77,9 @@ class Pool:
         available = self.available(parent, keep_floor=keep_floor)
         if tokens > available or tokens < 0:
             raise BudgetError(
-                f"Handoff {handoff_id!r} asked for {tokens} tokens; {max(available, 0)} of "
-                f"{self.total} can be reserved. Ask for less or make the pool larger."
+                f"Handoff {handoff_id!r} asked for {count(tokens, 'token')}; "
+                f"{max(available, 0):,} of {self.total:,} can be reserved. Ask for less or make "
+                "the pool larger."
             )
         if parent in self._grants:
             self._grants[parent].carved += tokens

@@ -12,6 +12,7 @@ from handoff_console.runtime.arguments import names_its_arguments
 from handoff_console.runtime.canonical import canonical, canonical_text, digest
 from handoff_console.runtime.checks import mistakes, number_mistakes, schema_mistakes, strangers
 from handoff_console.runtime.contract import HUMAN, Limits
+from handoff_console.runtime.counting import count
 from handoff_console.runtime.errors import FlowError, choices
 from handoff_console.runtime.lint import Oddity, oddities
 from handoff_console.runtime.redaction import Redaction
@@ -138,8 +139,8 @@ class Flow:
             wanted = f"its aggregator {self.aggregator!r}"
             found.append(f"{wanted} is no agent of it; there are: {choices(agents)}.")
         if not found and self.finish_floor_tokens >= self.pool_tokens:
-            floor = f"the finish floor of {self.finish_floor_tokens} tokens"
-            pool = f"a pool of {self.pool_tokens}"
+            floor = f"the finish floor of {count(self.finish_floor_tokens, 'token')}"
+            pool = f"a pool of {self.pool_tokens:,}"
             found.append(f"{floor} leaves nothing of {pool}; make the pool larger.")
         return found
 

@@ -202,5 +202,5 @@ def test_prompt_versions_stand_beside_the_flow(file, tmp_path):
 
 
 def test_a_pool_smaller_than_its_floor_is_refused(file):
-    with pytest.raises(FlowError, match="the finish floor of 1000 tokens leaves nothing"):
+    with pytest.raises(FlowError, match="the finish floor of 1,000 tokens leaves nothing"):
         adjusted(load_flow(f"{file(FLOW)}:flow"), pool_tokens=500)

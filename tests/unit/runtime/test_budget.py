@@ -28,7 +28,7 @@ def test_a_refused_reservation_changes_nothing():  # R26
 
     with pytest.raises(
         BudgetError,
-        match=r"^Handoff 'h3' asked for 300 tokens; 200 of 1000 can be reserved\. Ask for less or "
+        match=r"^Handoff 'h3' asked for 300 tokens; 200 of 1,000 can be reserved\. Ask for less or "
         r"make the pool larger\.$",
     ):
         pool.reserve("h3", None, 300)
@@ -61,7 +61,7 @@ def test_the_finish_floor_stays_with_the_root():  # R27
     pool = Pool(1_000, finish_floor=300)
 
     assert pool.available(None, keep_floor=True) == 700
-    with pytest.raises(BudgetError, match="700 of 1000 can be reserved"):
+    with pytest.raises(BudgetError, match="700 of 1,000 can be reserved"):
         pool.reserve("h2", None, 701)
     pool.reserve("h2", None, 701, keep_floor=False)
 
@@ -76,7 +76,7 @@ def test_a_childs_grant_is_carved_from_its_callers():
 
     assert figures(pool) == (400, 600, 0)
     assert (pool.rest("h2"), pool.rest("h3")) == (100, 500)
-    with pytest.raises(BudgetError, match="'h4' asked for 101 tokens; 100 of 1000"):
+    with pytest.raises(BudgetError, match="'h4' asked for 101 tokens; 100 of 1,000"):
         pool.reserve("h4", "h2", 101)
 
 

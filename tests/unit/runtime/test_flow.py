@@ -80,7 +80,7 @@ def test_a_flow_starts_with_an_agent_it_has():
 
 def test_the_finish_floor_is_smaller_than_the_pool():
     assert mistake(agents=triage(), pool_tokens=900) == (
-        "the finish floor of 1000 tokens leaves nothing of a pool of 900; make the pool larger."
+        "the finish floor of 1,000 tokens leaves nothing of a pool of 900; make the pool larger."
     )
 
 

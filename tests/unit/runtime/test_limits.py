@@ -194,7 +194,7 @@ def test_an_alert_is_raised_once():
 
     warning = played.one("warning_raised")
     assert warning.code == "budget_alert"
-    assert warning.text == "the request has spent 1200 tokens; its alert stands at 1000"
+    assert warning.text == "the request has spent 1,200 tokens; its alert stands at 1,000"
 
 
 # Cost
