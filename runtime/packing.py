@@ -60,17 +60,26 @@ def pack(
     )
     packet = edited(packet)
     withheld = tuple(sorted({*withheld, *left_behind}))
-    history = by.context.messages
-    messages: Sequence[Message]
+    messages = _passed_on(flow, edge, request, packet, by.context.messages)
+    return Packed(request, packet, withheld, confirmed, messages)
+
+
+def _passed_on(
+    flow: Flow,
+    edge: Edge,
+    request: HandoffRequest,
+    packet: Packet,
+    history: Sequence[Message],
+) -> Sequence[Message]:
+    """Return what the receiver reads after its own instructions."""
     match edge.context:
         case ContextPolicy.PACKET:
-            messages = [request_message(flow, request, packet)]
+            return [request_message(flow, request, packet)]
         case ContextPolicy.SLICE:
-            messages = slice_messages(request, history)
+            return slice_messages(request, history)
         case ContextPolicy.FULL_HISTORY:
             target = flow.agent(edge.target)
-            messages = history_messages(history, {*request.allowed_tools, *target.edges_by_tool})
-    return Packed(request, packet, withheld, confirmed, messages)
+            return history_messages(history, {*request.allowed_tools, *target.edges_by_tool})
 
 
 def need_to_know(

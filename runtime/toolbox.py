@@ -129,6 +129,11 @@ class Toolbox:
         await self._player.go_live()
         if told := self._told_without_running(use):
             return told
+        return await self._act(use, seconds_left)
+
+    async def _act(self, use: _Use, seconds_left: float) -> KeptMessage:
+        """Run the function, and leave it where it does not come back in time."""
+        tool = use.tool
         if use.key:
             self._acts.begin(use.key)
         # A crash after this line finds the intended effect on the disk.

@@ -52,29 +52,34 @@ def begin_experiment(
                 "insert or ignore into prompt_versions values (?, ?, ?, ?)",
                 (version.version_hash, version.routing_hash, version_text(version), now),
             )
-        row = db.execute(
-            "insert into experiments (experiment_id, flow, flow_source, dataset, dataset_path,"
-            " mode, trials_each, versions, settings, command, created_at_us) values"
-            " (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            (
-                experiment.experiment_id,
-                experiment.flow,
-                experiment.flow_source,
-                digest,
-                experiment.dataset.path,
-                experiment.mode,
-                experiment.trials_each,
-                canonical_text([_version_fields(version) for version in experiment.versions]),
-                canonical_text(experiment.settings),
-                experiment.command,
-                round(experiment.created_at * 1e6),
-            ),
-        )
-        number = row.lastrowid
+        number = _insert_experiment(db, experiment, digest)
         db.executemany(
             "insert into experiment_trials values (?, ?, ?, ?, ?, ?)",
             ((number, *ref._replace(place=places[ref.place])) for ref in refs),
         )
+
+
+def _insert_experiment(db: sqlite3.Connection, experiment: Experiment, digest: str) -> int | None:
+    """Write an experiment's own row, and return its number."""
+    row = db.execute(
+        "insert into experiments (experiment_id, flow, flow_source, dataset, dataset_path,"
+        " mode, trials_each, versions, settings, command, created_at_us) values"
+        " (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        (
+            experiment.experiment_id,
+            experiment.flow,
+            experiment.flow_source,
+            digest,
+            experiment.dataset.path,
+            experiment.mode,
+            experiment.trials_each,
+            canonical_text([_version_fields(version) for version in experiment.versions]),
+            canonical_text(experiment.settings),
+            experiment.command,
+            round(experiment.created_at * 1e6),
+        ),
+    )
+    return row.lastrowid
 
 
 def _places(db: sqlite3.Connection, digest: str, experiment: Experiment) -> list[int]:
