@@ -182,7 +182,7 @@ class Delegations:
         self.openings.begin(handoff, self.gate.turn.transfers)
         known = self._session.player.child(handoff.scope, handoff.request_digest)
         if known and known.result:
-            self.openings.close(handoff, answered(known.result), replayed=True)
+            self.openings.close(handoff, answered(known.result, known.reason), replayed=True)
             return known.result
         return _result(await self._chain(handoff))
 

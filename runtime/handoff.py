@@ -100,9 +100,9 @@ class End:
     quarantined: str | None = None
 
 
-def answered(result: HandoffResult) -> End:
-    """End with the worker's own result."""
-    return End(ended_by=EndedBy.ANSWERED, result=result)
+def answered(result: HandoffResult, reason: str = "") -> End:
+    """End with the worker's own result; a recorded one may name the limit that it had hit."""
+    return End(ended_by=EndedBy.ANSWERED, result=result, reason=reason)
 
 
 def stopped(handoff: OpenHandoff, reason: str, notes: str) -> End:

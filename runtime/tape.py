@@ -75,6 +75,8 @@ class RecordedHandoff(NamedTuple):
     agent: str
     result: HandoffResult | None
     result_digest: str | None
+    reason: str = ""
+    """For `limit_reached`, which limit."""
 
 
 @dataclass

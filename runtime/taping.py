@@ -165,4 +165,5 @@ class _Reading:
             closed.target,
             HandoffResult.model_validate(self._body(result)) if result else None,
             result,
+            closed.reason,
         )

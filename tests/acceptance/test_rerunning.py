@@ -236,6 +236,19 @@ def test_what_a_continued_session_is_compared_with_is_the_whole_session(handoff,
     )
 
 
+def test_a_recorded_answer_of_a_worker_keeps_the_limit_that_it_had_hit(handoff, cut_off):
+    done = handoff("rerun", cut_off, "h1", "--mode", "what-if")
+
+    assert "\nNothing differs but what the runs took.\n" in done.out
+    (again,) = json.loads(handoff("list", "--reruns", "--json", "--limit", "1").out)
+    assert (
+        "├─ billing                 ◂ ▲ limit_reached: steps"
+        in handoff("show", again["session_id"]).out
+    )
+    why = handoff("why", again["session_id"]).out
+    assert "billing hit its step limit when that was recorded; supervisor answered" in why
+
+
 def test_a_value_that_one_run_lacks_is_no_other_value(handoff, cut_off):
     added = handoff("rerun", cut_off, "h2", "--set", "inputs.currency=EUR").out
     gone = handoff("rerun", cut_off, "h2", "--unset", "inputs.until").out

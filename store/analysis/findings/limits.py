@@ -156,10 +156,12 @@ def _what_followed(
 def _what_happened(record: Record, node: HandoffNode) -> str:
     stopped = _STOPPED.get(node.limit, "was stopped by a limit")
     after = f" after {node.steps_used} of {count(node.max_steps, 'step')}" if node.max_steps else ""
+    _, closed = record.closings[node.handoff_id]
+    if closed.replayed:  # it took no step of its own
+        after = " when that was recorded"
     waited = _waited(record, node)
     mostly = ""
     if waited:
-        _, closed = record.closings[node.handoff_id]
         mostly = f" ({waited.of} took {waited.seconds:,.1f} s of {closed.duration_seconds:,.1f} s)"
     return f"{as_name(node.agent)} {stopped}{after}{mostly}"
 
