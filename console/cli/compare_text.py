@@ -6,9 +6,7 @@ from handoff_console.console.cli.terminal import Terminal, fitted
 from handoff_console.console.commands.comparison_forms import CASES_SHOWN, changed
 from handoff_console.console.viewmodels.compare_page import comparison_head, tile_view
 from handoff_console.console.viewmodels.text import one_line
-from handoff_console.store.analysis.comparison.compare import overall
 from handoff_console.store.analysis.comparison.result import CaseRow, Change, Comparison
-from handoff_console.store.analysis.comparison.wording import p_text
 
 _NAME_COLUMNS, _VALUE_COLUMNS = 34, 10
 _LABEL_COLUMNS = 30
@@ -18,17 +16,15 @@ _ALWAYS = frozenset({"errors", "missing"})
 
 
 def write_comparisons(found: Sequence[Comparison], terminal: Terminal) -> None:
-    """Write every candidate beside the baseline."""
+    """Write which of several versions is best, then every candidate beside the baseline."""
+    best = found[0].best
+    if best is not None:
+        terminal.paragraph(one_line(best.sentence, 2_000), style="strong")
+        terminal.paragraph(best.note, style="dim")
     for place, one in enumerate(found):
-        if place:
+        if place or best is not None:
             terminal.line()
         _write(one, terminal)
-    q = overall(found[0].experiment) if len(found) > 1 else None
-    if q is not None:
-        terminal.line()
-        terminal.paragraph(
-            f"All versions together: Cochran's Q {q[0]:.1f}, p {p_text(q[1])}.", style="dim"
-        )
 
 
 def _write(found: Comparison, terminal: Terminal) -> None:
@@ -71,7 +67,7 @@ def _write_cases(title: str, rows: Sequence[CaseRow], terminal: Terminal) -> Non
     if not rows:
         return
     terminal.line()
-    terminal.line(terminal.styled(f"{title}: {len(rows)}", "strong"))
+    terminal.line(terminal.styled(f"{title}: {len(rows):,}", "strong"))
     for row in rows[:CASES_SHOWN]:
         before, after = (trial.decision if trial else "?" for trial in (row.a, row.b))
         mark = " (critical)" if row.case.critical else ""
@@ -86,4 +82,4 @@ def _write_cases(title: str, rows: Sequence[CaseRow], terminal: Terminal) -> Non
             ),
         )
     if len(rows) > CASES_SHOWN:
-        terminal.line(f"  and {len(rows) - CASES_SHOWN} more")
+        terminal.line(f"  and {len(rows) - CASES_SHOWN:,} more")

@@ -10,6 +10,7 @@ from xml.etree import ElementTree
 from handoff_console.console.viewmodels.compare_page import tile_view, verdict_view
 from handoff_console.console.viewmodels.text import one_line
 from handoff_console.store.analysis.comparison.result import (
+    Best,
     CaseRow,
     Change,
     Comparison,
@@ -57,9 +58,16 @@ def comparison_form(found: Sequence[Comparison]) -> dict[str, Any]:
         "mode": experiment.mode,
         "trials": experiment.trials_each,
         "baseline": first.a.label,
+        "best": _best_form(first.best),
         **_candidate_form(first),
         "candidates": [_candidate_form(one) for one in found],
     }
+
+
+def _best_form(best: Best | None) -> dict[str, Any] | None:
+    if best is None:
+        return None
+    return {"version": best.label or None, "level": list(best.level), "sentence": best.sentence}
 
 
 def _rank(outcome: Outcome) -> int:
@@ -129,7 +137,8 @@ def changed(found: Comparison, change: Change) -> list[CaseRow]:
 
 def comparison_markdown(found: Sequence[Comparison]) -> str:
     """Return a comparison for a pull request."""
-    parts = []
+    best = found[0].best if found else None
+    parts = [_cell(best.sentence, 2_000), _cell(best.note), ""] if best else []
     for one in found:
         parts += [*_markdown_of(one), ""]
     return "\n".join(parts).rstrip() + "\n"
@@ -141,8 +150,8 @@ def _markdown_of(found: Comparison) -> list[str]:
     lines = [
         f"### {_cell(found.b.label)} beside {_cell(found.a.label)}: {view.sign} {view.word}",
         "",
-        _cell(view.sentence),
-        *(f"- {_cell(reason)}" for reason in view.reasons),
+        _cell(view.sentence, 2_000),
+        *(f"- {_cell(reason, 2_000)}" for reason in view.reasons),
         "",
         f"| | {_cell(found.a.label)} | {_cell(found.b.label)} | difference |",
         "|---|---|---|---|",
@@ -166,7 +175,7 @@ def _markdown_cases(found: Comparison, change: Change, title: str) -> list[str]:
         return []
     lines = [
         "",
-        f"<details><summary>{title}: {len(rows)}</summary>",
+        f"<details><summary>{title}: {len(rows):,}</summary>",
         "",
         f"| case | message | expected | {_cell(found.a.label)} | {_cell(found.b.label)} |",
         "|---|---|---|---|---|",
@@ -177,13 +186,13 @@ def _markdown_cases(found: Comparison, change: Change, title: str) -> list[str]:
         cells = [row.case.case_id + mark, one_line(row.case.text, 120), row.case.label, *said]
         lines.append(f"| {' | '.join(map(_cell, cells))} |")
     if len(rows) > CASES_SHOWN:
-        lines.append(f"\nand {len(rows) - CASES_SHOWN} more")
+        lines.append(f"\nand {len(rows) - CASES_SHOWN:,} more")
     return [*lines, "", "</details>"]
 
 
-def _cell(text: str) -> str:
+def _cell(text: str, most: int = 400) -> str:
     """Return recorded text as it cannot leave its cell, become a tag or a link, or call anybody."""
-    plain = one_line(text, 400)
+    plain = one_line(text, most)
     for sign in "\\`*_[]|<>":
         plain = plain.replace(sign, f"\\{sign}")
     # A code host links addresses and notifies people without any sign of Markdown.

@@ -27,7 +27,10 @@ def show_comparison_head(head: ComparisonHead) -> None:
     nodes += [
         tag("div.small.warning.text", f"⚠ {it}", outcome="needs_input") for it in head.warnings
     ]
-    nodes += [verdict_node(head.verdict), tiles_node(head.first)]
+    nodes.append(verdict_node(head.verdict))
+    if head.best:
+        nodes.append(tag("div.best.text", head.best, title=head.best_note))
+    nodes.append(tiles_node(head.first))
     compare_panel("comparison_head", nodes)
 
 

@@ -71,6 +71,9 @@ class ComparisonHead:
     facts: tuple[str, ...]
     """Data set, model, mode, trials, when."""
     warnings: tuple[str, ...]
+    best: str
+    """Which of three or more versions is best; nothing of two."""
+    best_note: str
     verdict: VerdictView
     first: tuple[TileView, ...]
     """The figures that matter first."""
@@ -88,6 +91,8 @@ def comparison_head(found: Comparison) -> ComparisonHead:
         b=one_line(found.b.label, 60),
         facts=_facts(found),
         warnings=tuple(one_line(it, 400) for it in found.warnings if it != OFFLINE_BANNER),
+        best=one_line(found.best.sentence, 2_000) if found.best else "",
+        best_note=found.best.note if found.best else "",
         verdict=verdict_view(found.verdict),
         first=tuple(tiles[:FIRST_TILES]),
         others=tuple(tiles[FIRST_TILES:]),

@@ -282,6 +282,17 @@ def test_hostile_cases_break_nothing(screen, compared):
     assert "<script>" in text(page, "compare_case")
 
 
+def test_of_three_versions_the_best_of_all_is_said_under_every_pair(screen, store):
+    record_experiment(store, large_experiment(300))
+
+    said = (
+        "Of 3 versions none is best for sure: v3 gets most right, 82.3 % of 300 cases, but the "
+        "data cannot tell it from v1 (78.0 %, p = 0.55) or v2 (77.7 %, p = 0.55)"
+    )
+    assert said in text(screen("compare", view="compare"), "comparison_head")
+    assert said in text(screen("compare", view="compare", a="v2", b="v1"), "comparison_head")
+
+
 def test_thousands_of_cases_come_in_pages(screen, store):
     record_experiment(store, large_experiment(1_000, ("v1", "v2")))
 

@@ -14,11 +14,18 @@ from handoff_console.store.analysis.comparison.gate import Gate
 from handoff_console.store.analysis.comparison.judging import CaseTrials, side
 from handoff_console.store.analysis.comparison.matrices import agent_figures, matrices
 from handoff_console.store.analysis.comparison.pairing import Paired, p_of
-from handoff_console.store.analysis.comparison.result import CaseRow, Change, Comparison, Verdict
+from handoff_console.store.analysis.comparison.ranking import best_of
+from handoff_console.store.analysis.comparison.result import (
+    Best,
+    CaseRow,
+    Change,
+    Comparison,
+    Verdict,
+)
 from handoff_console.store.analysis.comparison.tiles import tiles
 from handoff_console.store.analysis.comparison.trials import Experiment, Version
 from handoff_console.store.analysis.comparison.verdict import undecided_words, verdict
-from handoff_console.store.analysis.paired import cochrans_q, holm
+from handoff_console.store.analysis.paired import holm
 
 OFFLINE_BANNER = (
     "Not a language model: this measures how well the descriptions tell the agents apart. A "
@@ -34,9 +41,9 @@ def comparisons(experiment: Experiment, gate: Gate = Gate()) -> tuple[Comparison
     baseline, *candidates = experiment.versions
     cases = side(experiment, baseline.label)
     found = [_paired(experiment, baseline.label, one.label, cases) for one in candidates]
-    adjusted = _adjusted(found)
+    adjusted, best = _adjusted(found), best_of(experiment, gate.alpha)
     return tuple(
-        _comparison(experiment, one, gate, p) for one, p in zip(found, adjusted, strict=True)
+        _comparison(experiment, one, gate, p, best) for one, p in zip(found, adjusted, strict=True)
     )
 
 
@@ -55,16 +62,16 @@ def comparison(experiment: Experiment, a: str, b: str, gate: Gate | None = None)
         KeyError: The experiment has no version of this label.
     """
     gate = gate or gate_of(experiment)
-    paired = _paired(experiment, a, b)
+    paired, best = _paired(experiment, a, b), best_of(experiment, gate.alpha)
     baseline, *candidates = experiment.versions
     if a != baseline.label:
-        return _comparison(experiment, paired, gate, p_of(paired))
+        return _comparison(experiment, paired, gate, p_of(paired), best)
     others = [
         paired if version.label == b else _paired(experiment, a, version.label, paired.cases_a)
         for version in candidates
     ]
     adjusted = dict(zip((one.b.label for one in others), _adjusted(others), strict=True))
-    return _comparison(experiment, paired, gate, adjusted.get(b))
+    return _comparison(experiment, paired, gate, adjusted.get(b), best)
 
 
 def _paired(
@@ -93,19 +100,12 @@ def _adjusted(found: Sequence[Paired]) -> list[float | None]:
     return [None if p is None else next(adjusted) for p in raw]
 
 
-def overall(experiment: Experiment) -> tuple[float, float] | None:
-    """Return Cochran's Q over all versions and its p; None for two versions, or without cases."""
-    if len(experiment.versions) < 3:
-        return None
-    sides = [side(experiment, version.label) for version in experiment.versions]
-    decided = [case for case in zip(*sides, strict=True) if all(one.trials for one in case)]
-    if not decided:
-        return None
-    return cochrans_q([[bool(case[k].is_right) for case in decided] for k in range(len(sides))])
-
-
 def _comparison(
-    experiment: Experiment, paired: Paired, gate: Gate, p_adjusted: float | None
+    experiment: Experiment,
+    paired: Paired,
+    gate: Gate,
+    p_adjusted: float | None,
+    best: Best | None,
 ) -> Comparison:
     a, b = paired.cases_a, paired.cases_b
     seed = _seed(experiment)
@@ -135,6 +135,7 @@ def _comparison(
         stability_a=stability(a, each, deterministic=paired.a.offline),
         stability_b=stability(b, each, deterministic=paired.b.offline),
         changes=description_changes(paired.a, paired.b),
+        best=best,
     )
 
 

@@ -83,6 +83,20 @@ class Verdict:
 
 
 @dataclass(frozen=True)
+class Best:
+    """Which of three or more versions is best."""
+
+    label: str
+    """The one that is ahead of each of the others; empty where none is for sure."""
+    level: tuple[str, ...]
+    """Where none is: those that get most right, and those that cannot be told from them."""
+    sentence: str
+    """For the page, the terminal and the pull request alike."""
+    note: str
+    """Whether they differ at all: a test over all of them."""
+
+
+@dataclass(frozen=True)
 class Tile:
     """One figure of both sides."""
 
@@ -248,6 +262,8 @@ class Comparison:
     stability_a: Stability
     stability_b: Stability
     changes: tuple[DescriptionChange, ...]
+    best: Best | None = None
+    """Over all versions of the experiment; None of two."""
 
 
 @dataclass(frozen=True)

@@ -67,11 +67,11 @@ def _figures(found: Verdict) -> str:
         found.difference.low,
         found.difference.high,
     )
-    critical = f" ({found.critical_regressed} critical)" if found.critical_regressed else ""
+    critical = f" ({found.critical_regressed:,} critical)" if found.critical_regressed else ""
     several = found.p_adjusted != found.p
     return (
         f"{signed(points)} points [{signed(low)}, {signed(high)}], exact p "
         f"{p_text(found.p_adjusted)}{' after Holm' if several else ''}, "
-        f"{count(found.paired, 'paired case')}; {found.improved} improved, "
-        f"{found.regressed} regressed{critical}"
+        f"{count(found.paired, 'paired case')}; {found.improved:,} improved, "
+        f"{found.regressed:,} regressed{critical}"
     )

@@ -102,7 +102,7 @@ def _failures(paired: Paired, gate: Gate, interval: Interval, p: float, critical
     elif interval.points < 0 and p < gate.alpha and interval.low < -drop:
         found.append(f"It is worse, and by more than {drop:g} points for all we know.")
     if gate.no_critical_regressions and critical:
-        cases = "1 critical case has" if critical == 1 else f"{critical} critical cases have"
+        cases = "1 critical case has" if critical == 1 else f"{critical:,} critical cases have"
         found.append(f"{cases} regressed.")
     share = accuracy(paired.cases_b).share
     if gate.min_accuracy is not None and share is not None and share < gate.min_accuracy:

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.experiments import experiment, version
 
-from handoff_console.store.analysis.comparison.compare import comparison, comparisons, overall
+from handoff_console.store.analysis.comparison.compare import comparison, comparisons
 from handoff_console.store.analysis.comparison.gate import Gate
 from handoff_console.store.analysis.comparison.pairing import why_no_test
 from handoff_console.store.analysis.comparison.result import Change, Direction, Outcome
@@ -157,6 +157,10 @@ def test_what_an_offline_router_does_not_read_is_invisible_and_not_zero():
     assert why_no_test(version("v1", reads="same"), version("v2", reads="same")) == ""
 
 
+def test_large_counts_in_the_sentence_have_their_thousands_apart():
+    assert "; 2,400 improved, 1,100 regressed" in judged(flips(1_000, 2_400, 1_100)).sentence
+
+
 def test_several_candidates_are_adjusted_together():
     went = {
         "v1": ["a"] * 100,
@@ -168,9 +172,6 @@ def test_several_candidates_are_adjusted_together():
 
     assert [one.verdict.p_adjusted for one in found] == holm(raw)
     assert "after Holm" in found[0].verdict.sentence
-    statistic, p = overall(experiment(["a"] * 100, went))
-    assert (round(statistic, 1), p < 0.05) == (14.0, True)
-    assert overall(flips(10, 1, 1)) is None
 
 
 def test_paraphrases_count_less():
