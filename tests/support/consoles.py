@@ -1,6 +1,7 @@
 """Consoles for tests: served on a port of their own until the test is done."""
 
 import contextlib
+import random
 import re
 import signal
 import socket
@@ -77,7 +78,8 @@ def served(store: Path) -> Iterator[Console]:
         except subprocess.TimeoutExpired:
             process.send_signal(signal.SIGUSR1)  # says what each thread waits for
             process.kill()
-        assert _all(said) == ""
+        if printed := _all(said):
+            raise AssertionError(f"The server printed: {printed}")
 
 
 @contextlib.contextmanager
@@ -110,11 +112,14 @@ def _all(said: IO[str]) -> str:
 def own_port() -> int:
     """Return a port that nothing listens on.
 
-    Not the console's own first free one: two test runs on one machine would take the same.
+    Not the console's own first free one: two test runs on one machine would take the same. Nor one
+    that the system gives to whoever asks for any: a browser's next connection would take it.
     """
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
+    while True:
+        port = random.SystemRandom().randrange(10_000, 32_000)
+        with contextlib.suppress(OSError), socket.socket() as probe:
+            probe.bind(("127.0.0.1", port))
+            return port
 
 
 def losing(page: Page, what: bytes) -> list[object]:
