@@ -23,7 +23,11 @@ class Chosen(NamedTuple):
 
 
 def attempts_strip(
-    strip: AttemptStrip, on_choice: Callable[[], None], *, first_shown: int | None = None
+    strip: AttemptStrip,
+    on_choice: Callable[[], None],
+    *,
+    first_shown: int | None = None,
+    with_repeats: bool = True,
 ) -> None:
     """Draw the attempts.
 
@@ -31,6 +35,7 @@ def attempts_strip(
         strip: The attempts.
         on_choice: Runs when something was chosen (`chosen_attempt`).
         first_shown: From this number on; None shows the newest.
+        with_repeats: Also how those fared that were made alike.
     """
     chips = _in_sight(strip.chips, SHOWN, first_shown)
     cards: list[Node] = []
@@ -38,7 +43,7 @@ def attempts_strip(
         cards += _left_out(before, chip)
         cards.append(_card(chip))
     head = tag("div.row.small", tag("b", "Attempts"), tag("span.quiet", strip.sentence))
-    groups = [_repeats(group) for group in strip.repeats]
+    groups = [_repeats(group) for group in strip.repeats] if with_repeats else []
     panel(STRIP, [head, tag("div.strip", *cards), *groups], on_action=on_choice)
 
 

@@ -18,17 +18,25 @@ from handoff_console.console.components.attempts import (
 from handoff_console.store.analysis.lineage import Attempt
 
 
-def strip(session_id: str, handoff_id: str, selected: tuple[str, str]) -> None:
+def strip(
+    session_id: str, handoff_id: str, selected: tuple[str, str], *, with_repeats: bool = True
+) -> None:
     """Draw the attempts of a handoff.
 
     Args:
         session_id: Any session of the family.
         handoff_id: The handoff.
         selected: Session and handoff of the attempt that is looked at.
+        with_repeats: Also how those fared that were made alike.
     """
     found = attempts_of(session_id, handoff_id)
     shown = rerun_queries.strip_of(found, selected)
-    attempts_strip(shown, chooses(found, STRIP), first_shown=rerun_state.attempts_from())
+    attempts_strip(
+        shown,
+        chooses(found, STRIP),
+        first_shown=rerun_state.attempts_from(),
+        with_repeats=with_repeats,
+    )
 
 
 def line(

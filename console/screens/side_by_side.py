@@ -30,5 +30,6 @@ with rows:
 with pair:
     side_parts.pair(compared)
 if attempts:
-    attempt_parts.strip(left.version.session_id, handoff, selected)
+    # How the repeats fared stands above already, beside the line of attempts.
+    attempt_parts.strip(left.version.session_id, handoff, selected, with_repeats=False)
 side_parts.from_a_shell(compared, left, right)

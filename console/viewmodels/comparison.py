@@ -8,6 +8,7 @@ from handoff_console.console.viewmodels.differences import (
     ASPECT_WORDS,
     DifferenceView,
     FigureLine,
+    changed_offer,
     difference_view,
     figure_lines,
     fits_on_a_line,
@@ -169,7 +170,10 @@ def _sentence(found: Comparison) -> str:
     if ABSENT in (first.left, first.right):
         another = "a further" if first.left is ABSENT else "no"
     what = _FIRST[first.aspect].format(name=one_line(first.name, 60), another=another)
-    change = _change(first)
+    offer, change = changed_offer(first), _change(first)
+    if offer:
+        what = f"its tool {as_name(offer.tool)} has another {one_line(offer.part, 60)}"
+        change = "" if offer.is_code else change
     end = "" if change.endswith((".", "!", "?")) else "."
     return f"They first part at {where}: {what}{f': {change}' if change else ''}{end}"
 

@@ -1,8 +1,9 @@
 """What differs in one handoff, value by value, as the comparison shows it."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from handoff_console.console.viewmodels.text import (
     amount,
@@ -144,11 +145,14 @@ _FIGURES = {
 def difference_view(found: Difference) -> DifferenceView:
     """Return one difference as it is shown; long texts word by word."""
     left, right = shown_value(found.left), shown_value(found.right)
+    offer = changed_offer(found)
+    if offer and offer.is_code:
+        left, right = "one version", "another version"
     is_short = fits_on_a_line(left) and fits_on_a_line(right)
     both = ABSENT not in (found.left, found.right)
     return DifferenceView(
         aspect=ASPECT_WORDS[found.aspect],
-        name=one_line(found.name, 120),
+        name=one_line(f"{offer.tool}: {offer.part}" if offer else found.name, 120),
         left=left,
         right=right,
         left_is_there=found.left is not ABSENT,
@@ -158,6 +162,33 @@ def difference_view(found: Difference) -> DifferenceView:
         left_seq=found.left_seq,
         right_seq=found.right_seq,
     )
+
+
+class ChangedOffer(NamedTuple):
+    """What is another one about a tool that both sides are offered."""
+
+    tool: str
+    part: str
+    """`source`, `schema of its arguments (properties.year)`, `effect`, …"""
+    is_code: bool
+    """Its two values are digests of code, which say nothing to anybody."""
+
+
+_OFFER = re.compile(
+    r"(?P<tool>.+?)\.(?P<part>source|parameters|description|effect|approval|untrusted)"
+    r"(?:\.(?P<inside>.+))?"
+)
+
+
+def changed_offer(found: Difference) -> ChangedOffer | None:
+    """Return what differs about an offered tool, in words; None for all other differences."""
+    match = _OFFER.fullmatch(found.name) if found.aspect is Aspect.OFFER else None
+    if match is None:
+        return None
+    part, inside = match["part"], match["inside"]
+    if part == "parameters":
+        part = f"schema of its arguments{f' ({inside})' if inside else ''}"
+    return ChangedOffer(match["tool"], part, is_code=match["part"] == "source")
 
 
 def shown_value(value: Any) -> str:

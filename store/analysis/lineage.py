@@ -34,6 +34,9 @@ class Attempt:
     original session."""
     edits: Mapping[str, Any] = field(hash=False)
     """What was changed for it; empty when nothing was."""
+    flow: str
+    """The digest of the flow that it was run with; equal ones, equal flows, their tools included.
+    Empty for a run of the original session."""
     started_at: float
     """Seconds since 1970 (UTC)."""
     figures: Figures
@@ -177,6 +180,7 @@ def _attempt(
         repeats=repeats,
         mode=started.rerun_mode if started else "",
         edits=read_fields(record.body, started.edits) if started else {},
+        flow=started.flow_digest if started else "",
         started_at=_at(record, node),
         figures=figures,
         outcome=last.outcome.value,

@@ -73,14 +73,16 @@ def repeats(
 
 
 def made_alike(attempts: Iterable[Attempt]) -> tuple[tuple[Attempt, ...], ...]:
-    """Return re-runs by how they were made: from the same attempt, same mode, same edits.
+    """Return re-runs by how they were made: from the same attempt, same mode, edits and flow.
 
     Groups stand in the order of their first attempt; runs of the original session are no re-runs.
+    Between two of another flow a tool may have changed: what they came to says nothing together.
     """
-    groups: dict[tuple[int | None, str, str], list[Attempt]] = {}
+    groups: dict[tuple[int | None, str, str, str], list[Attempt]] = {}
     for attempt in attempts:
         if attempt.is_rerun:
-            made = attempt.repeats, attempt.mode, canonical_text(dict(attempt.edits))
+            edits = canonical_text(dict(attempt.edits))
+            made = attempt.repeats, attempt.mode, edits, attempt.flow
             groups.setdefault(made, []).append(attempt)
     return tuple(tuple(group) for group in groups.values())
 

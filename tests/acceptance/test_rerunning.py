@@ -407,6 +407,21 @@ def test_a_changed_tool_is_announced_before_anything_runs(handoff, folder, maile
     ]
 
 
+def test_what_is_another_one_about_a_tool_is_told_in_words(handoff, folder, mailed):
+    (folder / "mail.py").write_text(MAIL.replace('{"sent_to": to}', '{"posted_to": to}'))
+    source = handoff("rerun", mailed, "h1", *FLOW, "--mode", "live-reads").out
+    (folder / "mail.py").write_text(MAIL.replace('text: str = "Hello"', 'text: str = "Hi"'))
+    schema = handoff("rerun", mailed, "h1", *FLOW, "--mode", "live-reads").out
+
+    assert "\nThey first part at clerk (t1): its tool mail has another source.\n" in source
+    assert "\n  offered tools mail: source: one version → another version\n" in source
+    said = " ".join(schema.split())
+    assert (
+        "its tool mail has another schema of its arguments (properties.text.default): Hello → Hi."
+        in said
+    )
+
+
 def test_a_value_that_was_left_out_of_the_record_is_asked_for(handoff, folder):
     mailbox(folder)
     form = json.loads(

@@ -56,6 +56,16 @@ def test_two_attempts_say_where_they_part_what_they_took_and_how_it_is_repeated(
     assert text(page, "attempts").startswith("Attempts 2 attempts, 1 of them ok.")
 
 
+def test_how_repeats_fared_is_said_once(screen, pair, store):
+    session, _ = pair
+    done = rerun_handoff(store, session, RerunOrder(handoff_id="h3", mode=Mode.WHAT_IF, times=3))
+    page = sides(screen, session, done.runs[0].session_id, handoff="h3")
+
+    assert "3 of 3 came out ok, all with the same result" in text(page, "attempts_line")
+    assert text(page, "attempts").startswith("Attempts 4 attempts, 4 of them ok.")
+    assert "came out ok" not in text(page, "attempts")
+
+
 def test_a_rerun_is_continued_by_somebody_who_was_told_nothing_before(store, pair):
     session, again = pair
     order = RerunOrder(handoff_id="h2", mode=Mode.CONTINUE, graft=again)

@@ -168,6 +168,15 @@ def test_attempts_that_were_made_alike_stand_together(case):
     assert [[a.number for a in group] for group in made_alike(of(twice, "h2"))] == [[2, 4], [3]]
 
 
+def test_attempts_of_a_flow_that_was_changed_in_between_were_not_made_alike():
+    case = Desk()
+    case.session()
+    for flow in (desk(), desk(pool_tokens=19_000), desk()):
+        case.again("h2", FIXED, flow=flow)
+
+    assert [[a.number for a in group] for group in made_alike(of(case, "h2"))] == [[2, 4], [3]]
+
+
 def test_of_no_attempt_nothing_is_known():
     found = repeats(())
 
