@@ -106,12 +106,13 @@ def estimate(ready: Prepared, order: RerunOrder) -> Estimate:
         for event in source.events
     )
     writes = [p.tool for _, p in acts if p.effect is not Effect.READ]
+    armed = sum(tool in order.edits.armed for tool in writes)
     return Estimate(
         times=times,
         model_calls=times * len(replies),
         tokens=times * sum(p.input_tokens + p.output_tokens for _, p in replies),
         further_model_calls=times * _further(record, part, order),
-        replayed_answers=times * max(answers - len(replies) - tool_calls, 0),
+        replayed_answers=times * max(answers - len(replies) - tool_calls - armed, 0),
         tool_calls=times * tool_calls,
         reused=tuple(dict.fromkeys(w for w in writes if w not in order.edits.armed)),
         repeated=tuple(dict.fromkeys(w for w in writes if w in order.edits.armed)),

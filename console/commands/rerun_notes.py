@@ -6,6 +6,7 @@ at. What a language model makes of a change, nobody knows before it is asked.
 
 from collections.abc import Iterator, Sequence
 
+from handoff_console.console.commands.left_out import left_out_notes
 from handoff_console.console.commands.model_reading import reads_of
 from handoff_console.console.commands.rerun_orders import Prepared, RerunOrder, recorded_outcome
 from handoff_console.runtime.contract import ContextPolicy, Status
@@ -30,6 +31,7 @@ def notes_on(ready: Prepared, order: RerunOrder) -> Sequence[str]:
         *_of_limits(ready, edits),
         *_of_tools(ready, edits),
         *_of_mode(ready, edits, order.mode),
+        *left_out_notes(ready, order.mode),
     ]
 
 

@@ -145,6 +145,7 @@ def read_run(store_path: Path, done: Rerun, run: Ran) -> Ran:
         same_result=bool(now.result) and now.result == before.result,
         live_model_calls=sum(not reply.replayed for reply in replies),
         tokens_used=now.figures.tokens_used,
+        seconds=round(now.figures.seconds, 6),
         is_waiting=now.outcome == State.WAITING.value,
     )
 
@@ -224,7 +225,7 @@ def _ran(came: RerunResult, seconds: float) -> Ran:
         came.replayed_answers,
         session.tokens_used,
         came.saved_tokens,
-        round(seconds, 3),
+        round(seconds, 6),
         came.first_divergence,
         bool(session.waiting_for),
     )
@@ -236,5 +237,5 @@ def _diverged(db: sqlite3.Connection, session_id: str) -> Ran:
     parted = next((e.payload for e in events if e.kind == "replay_diverged"), None)
     shown = {name: getattr(parted, name) for name in ("place", "recorded", "asked")}
     replayed = sum(bool(getattr(e.payload, "replayed", False)) for e in events)
-    took = round(_recorded_seconds(db, session_id), 3)
+    took = round(_recorded_seconds(db, session_id), 6)
     return Ran(session_id, "diverged", "", "", False, 0, 0, replayed, 0, 0, took, shown)

@@ -1,6 +1,7 @@
 """`handoff rerun`, as a user runs one handoff again."""
 
 import json
+import re
 
 import pytest
 from support.mailboxes import MAIL, mailbox, sent
@@ -386,6 +387,7 @@ def test_at_a_terminal_an_armed_act_is_asked_for_at_once(handoff, folder, mailed
 
     assert before == ["bob: Hello"]
     assert "Send it? Only y is a yes." in shown
+    assert re.findall(r"tokens · (.+)", shown) == re.findall(r"  time .* → (.+?)  ", shown)
     assert "  Done: " in shown
     assert (status, sent(folder)) == (0, ["bob: Hello", "bob: Hello"])
 
@@ -436,6 +438,42 @@ def test_a_value_that_was_left_out_of_the_record_is_asked_for(handoff, folder):
 
     assert "The task holds a value that was left out of the record" in refused.err
     assert said.status == 0
+
+
+def test_what_a_tool_returned_with_a_value_that_was_left_out_is_told(handoff, folder):
+    card = '{"sent_to": to, "card": "4111 1111 1111 1111"}'
+    (folder / "mail.py").write_text(MAIL.replace('{"sent_to": to}', card))
+    form = json.loads(handoff("run", "mail.py:flow", "--message", "Write to bob.", "--json").out)
+    handoff("approve", form["session_id"])
+    handoff("resume", form["session_id"], *FLOW)
+
+    def notes(*words: str) -> list[str]:
+        plan = handoff("rerun", form["session_id"], "h1", *FLOW, *words, "--plan", "--json").out
+        return list(json.loads(plan)["notes"])
+
+    told = (
+        "What mail returned holds a value that was left out of the record, and the model reads a "
+        "mark in its place; pretend that it returned the whole value,"
+    )
+    assert notes("--mode", "what-if") == [
+        f"{told} or let live-reads ask it again, to ask with the value itself."
+    ]
+    assert notes("--mode", "live") == [f"{told} to ask with the value itself."]
+    assert notes("--mode", "what-if", "--tool-result", "mail={}") == []
+    assert notes("--mode", "live", "--arm", "mail") == []
+    assert notes("--mode", "verify") == notes("--mode", "continue") == []
+    assert notes("--mode", "continue", "--limits", "max_steps=9")[-1] == (
+        "Values were left out of this record; whoever is really asked from here on reads marks in "
+        "their place."
+    )
+
+
+def test_an_act_that_is_done_again_is_no_recorded_answer(handoff, mailed):
+    words = ("rerun", mailed, "h1", *FLOW, "--mode", "live", "--plan", "--json")
+    as_it_was, again = (json.loads(handoff(*words, *more).out) for more in ((), ("--arm", "mail")))
+
+    assert (as_it_was["replayed_answers"], as_it_was["effects_repeated"]) == (1, [])
+    assert (again["replayed_answers"], again["effects_repeated"]) == (0, ["mail"])
 
 
 def test_an_imported_session_is_verified_and_changed_like_one_recorded_here(handoff, cut_off):
