@@ -46,7 +46,7 @@ from handoff_console.runtime.options import Origin, SessionResult
 from handoff_console.runtime.people import Approval, Decision, Question
 from handoff_console.runtime.redaction import Redaction
 from handoff_console.runtime.session import Session, resume, run
-from handoff_console.runtime.tool import Tool
+from handoff_console.runtime.tool import Tool, Transfer
 
 __all__ = [
     "Agent",
@@ -85,6 +85,7 @@ __all__ = [
     "Status",
     "Tool",
     "ToolError",
+    "Transfer",
     "TransientModelError",
     "TransientToolError",
     "Usage",

@@ -19,6 +19,7 @@ from handoff_console.runtime.contract import (
     Message,
     Packet,
     Status,
+    ToolCall,
 )
 from handoff_console.runtime.frozen import quickly_made
 from handoff_console.runtime.models import Model, ModelReply
@@ -83,6 +84,8 @@ class OpenHandoff:
     """What its agent said last, before a person answers."""
     gathered: dict[tuple[int, int], dict[str, Any]] = field(default_factory=dict)
     """What tools and workers returned, by step and call: the partial data when it is stopped."""
+    asked_by_tools: dict[tuple[int, int], ToolCall] = field(default_factory=dict)
+    """Transfers that tools of this step ask for, by step and call."""
 
 
 @quickly_made

@@ -55,6 +55,7 @@ class RecordedResult(NamedTuple):
     seconds: float
     raised_at: str = ""
     outcome_unknown: bool = False
+    hands_over: bool = False
 
 
 class BegunAct(NamedTuple):

@@ -155,6 +155,7 @@ class _Reading:
             seconds=back.duration_seconds,
             raised_at=back.raised_at,
             outcome_unknown=back.outcome_unknown,
+            hands_over=back.hands_over,
         )
 
     def _closed(self, event: Event, closed: HandoffClosed) -> None:

@@ -11,7 +11,7 @@ from pydantic.errors import PydanticUserError
 
 from handoff_console.runtime.arguments import names_its_arguments
 from handoff_console.runtime.canonical import as_json, digest
-from handoff_console.runtime.contract import Effect
+from handoff_console.runtime.contract import Effect, ToolCall
 from handoff_console.runtime.errors import MISTAKES, named
 
 _Schema = TypeVar("_Schema", bound=BaseModel)
@@ -127,6 +127,49 @@ class Tool:
             "source": digest(source.encode(), b""),
             **({"untrusted": True} if self.untrusted else {}),
         }
+
+
+class Transfer(Exception):
+    """What a tool returns, or raises, to pass control on in its agent's name.
+
+    It is judged as if the agent had asked for it, once all tools of the same reply are done: its
+    agent needs an `Edge.transfer` to the target. A refusal is what the model reads as the tool's
+    result. Source: S2, "Implementing a Handoff Mechanism in Python".
+
+    Args:
+        target: The agent that takes over.
+        reason: Why.
+        summary: What it should know, in words.
+        task: What it is to do; by default what the user asked.
+        payload: The values that go along.
+    """
+
+    def __init__(
+        self, target: str, reason: str, *, summary: str = "", task: str = "", **payload: Any
+    ) -> None:
+        super().__init__(f"transfer to {target}: {reason}")
+        self.target = target
+        self.arguments = handoff_arguments(reason, task, summary, payload)
+
+
+def handoff_arguments(
+    reason: str, task: str, summary: str, values: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Return what the special tool of a handoff is called with; what is empty is left out."""
+    said = {"reason": reason or task, "task": task, "summary": summary, "payload": dict(values)}
+    return {name: value for name, value in said.items() if value or name == "reason"}
+
+
+def transfer_as_result(transfer: Transfer) -> dict[str, Any]:
+    """Return how a transfer that a tool asks for stands in the record, as the tool's result."""
+    return {"transfer_to": transfer.target, **transfer.arguments}
+
+
+def transfer_of_result(call_id: str, result: Mapping[str, Any]) -> ToolCall:
+    """Return the call that asks for the transfer which stands in the record like this."""
+    arguments = dict(result)
+    name = f"{HANDOFF_PREFIXES[0]}{arguments.pop('transfer_to', '')}"
+    return {"id": call_id, "name": name, "arguments": arguments}
 
 
 HANDOFF_PREFIXES = ("transfer_to_", "delegate_to_")

@@ -24,7 +24,7 @@ from handoff_console.runtime.recorder import Recorder
 from handoff_console.runtime.redaction import redacted_names
 from handoff_console.runtime.state import SessionState
 from handoff_console.runtime.tape import RecordedResult
-from handoff_console.runtime.tool import Tool
+from handoff_console.runtime.tool import Tool, transfer_of_result
 from handoff_console.runtime.tools import LATE, ToolOutcome, by_deadline, needs_thread, run_tool
 
 NOT_IN_TIME = "the tool did not return by the deadline"
@@ -181,6 +181,7 @@ class Toolbox:
             recorded.transient,
             is_unknown=recorded.outcome_unknown,
             raised_at=recorded.raised_at,
+            hands_over=recorded.hands_over,
         )
         if use.key:
             self._acts.played(use.key, outcome)
@@ -198,7 +199,10 @@ class Toolbox:
     ) -> KeptMessage:
         handoff, tool = use.handoff, use.tool
         content: Any = {"error": outcome.error} if outcome.error else as_json(outcome.value)
-        if not outcome.error:
+        if outcome.hands_over:
+            asked = transfer_of_result(use.call["id"], content)
+            handoff.asked_by_tools[use.step, use.index] = asked
+        elif not outcome.error:
             handoff.gathered[use.step, use.index] = {"tool": tool.name, "result": content}
         kept = kept_message(self._recorder, tool_message(use.call["id"], tool.name, content))
         self._recorder.emit(
@@ -214,6 +218,7 @@ class Toolbox:
                 late=late,
                 outcome_unknown=outcome.is_unknown,
                 raised_at=outcome.raised_at,
+                hands_over=outcome.hands_over,
                 from_ledger=from_ledger,
                 replayed=replayed,
                 untrusted=tool.untrusted,

@@ -20,7 +20,7 @@ from handoff_console.runtime.errors import (
     named,
 )
 from handoff_console.runtime.frozen import quickly_made
-from handoff_console.runtime.tool import Tool
+from handoff_console.runtime.tool import Tool, Transfer, transfer_as_result
 
 LATE = object()
 """What `by_deadline` returns when the deadline came first."""
@@ -39,6 +39,8 @@ class ToolOutcome:
     """It writes, and may have done so all the same."""
     raised_at: str = ""
     """Where its code raised what it did not mean to; not for the model."""
+    hands_over: bool = False
+    """Its value is a transfer that it asks for."""
 
 
 async def run_tool(tool: Tool, arguments: Mapping[str, Any]) -> ToolOutcome:
@@ -55,6 +57,8 @@ async def run_tool(tool: Tool, arguments: Mapping[str, Any]) -> ToolOutcome:
             value = tool.function(**arguments)
         if inspect.isawaitable(value):
             value = await value
+    except Transfer as transfer:
+        value = transfer
     except OutcomeUnknown as error:
         return ToolOutcome(error=_own_words(error), is_unknown=True)
     except ToolError as error:
@@ -64,6 +68,8 @@ async def run_tool(tool: Tool, arguments: Mapping[str, Any]) -> ToolOutcome:
         return _failed(tool, error, transient=True)
     except (*MISTAKES, GeneratorExit, asyncio.CancelledError) as error:
         return _failed(tool, error, raised_at=raised_at(tool.function, error))
+    if isinstance(value, Transfer):
+        return ToolOutcome(transfer_as_result(value), hands_over=True)
     return ToolOutcome(value)
 
 

@@ -73,21 +73,26 @@ class _Acts:
     """What one reply asked for, and what came of it so far, by the call's place in the reply."""
 
     __slots__ = (
-        "answers", "calls", "handoffs", "is_suspended", "refused", "results", "said", "stop",
-        "transfers",
+        "answers", "calls", "handoffs", "is_suspended", "names", "refused", "results", "said",
+        "stop", "transfers",
     )  # fmt: skip
 
     def __init__(self, message: Message) -> None:
-        self.calls = message.get("tool_calls", [])
+        self.calls = list(message.get("tool_calls", ()))
         self.said = message["content"]
         self.answers: dict[int, KeptMessage] = {}
         self.results: dict[int, HandoffResult] = {}
         self.stop = ""
         self.refused: frozenset[str] = frozenset()
         self.is_suspended = False
-        names = [call["name"] for call in self.calls]
+        self.names = names = [call["name"] for call in self.calls]
         self.handoffs = tuple([i for i, name in enumerate(names) if asks_for_handoff(name)])
         self.transfers = tuple([i for i in self.handoffs if names[i].startswith("transfer")])
+
+    def ask_for(self, index: int, transfer: ToolCall) -> None:
+        """Take a transfer that the tool of a call asks for as if the reply had asked for it."""
+        self.calls[index] = transfer
+        self.transfers = tuple(sorted((*self.transfers, index)))
 
 
 class Worker:
@@ -141,6 +146,9 @@ class Worker:
         if fork_id:
             statuses = [acts.results[index].status.value for index in opened]
             self._delegation.joined(handoff, fork_id, list(opened.values()), statuses)
+        for (_, index), transfer in handoff.asked_by_tools.items():
+            acts.ask_for(index, transfer)
+        handoff.asked_by_tools.clear()
         if accepted := self._judge_transfers(handoff, acts):
             return End(ended_by=EndedBy.TRANSFERRED, transfers=accepted)
         handoff.context.append(reply, *(acts.answers[index] for index in sorted(acts.answers)))
@@ -186,7 +194,11 @@ class Worker:
 
     def _refuse(self, handoff: OpenHandoff, acts: _Acts, index: int, refused: Refused) -> None:
         call = acts.calls[index]
-        message: Message = {**refused.message, "tool_call_id": call["id"]}
+        message: Message = {
+            **refused.message,
+            "tool_call_id": call["id"],
+            "name": acts.names[index],
+        }
         acts.answers[index] = kept_message(self._recorder, message)
         asked = canonical_text([call["name"], call["arguments"]])
         # Whoever asks for the very same once more has not read the answer, and will not.

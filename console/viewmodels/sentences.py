@@ -100,7 +100,8 @@ def _replied(p: Any) -> str:
 
 
 def _returned(p: Any) -> str:
-    said = f"error: {one_line(p.error, 120)}" if p.error else "done"
+    done = "asks for a transfer" if p.hands_over else "done"
+    said = f"error: {one_line(p.error, 120)}" if p.error else done
     replayed = ", replayed: not called again" if p.replayed else ""
     return f"{as_name(p.tool)}: {said}, {seconds(p.duration_seconds)}{replayed}"
 

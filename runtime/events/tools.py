@@ -41,6 +41,8 @@ class ToolReturned(Payload):
     """It writes, failed without saying that it did nothing, and may have done so all the same."""
     raised_at: str = ""
     """Where it raised what is no `ToolError`: `desk.py, line 8`. The model does not read this."""
+    hands_over: bool = False
+    """The result is a transfer that the tool asks for, in its agent's name."""
     from_ledger: bool = False
     """This very act was done before; the original result, nothing was done again."""
     replayed: bool = False

@@ -5,6 +5,7 @@ from typing import Any
 
 from handoff_console.runtime.contract import Status, ToolCall, Usage
 from handoff_console.runtime.models.base import ModelReply
+from handoff_console.runtime.tool import handoff_arguments
 
 
 def say(text: str, **options: Any) -> ModelReply:
@@ -73,11 +74,4 @@ def _call(name: str, arguments: dict[str, Any]) -> ToolCall:
 def _handoff(
     verb: str, target: str, reason: str, task: str, summary: str, values: dict[str, Any]
 ) -> ToolCall:
-    arguments: dict[str, Any] = {"reason": reason or task}
-    if task:
-        arguments["task"] = task
-    if summary:
-        arguments["summary"] = summary
-    if values:
-        arguments["payload"] = values
-    return _call(f"{verb}_to_{target}", arguments)
+    return _call(f"{verb}_to_{target}", handoff_arguments(reason, task, summary, values))
