@@ -18,12 +18,14 @@ def started(parts: SessionParts, origin: Origin) -> SessionStarted:
     """Return the first event of a session."""
     flow, recorder = parts.flow, parts.recorder
     process = origin.process or this_process()
+    models = {agent.name: parts.models[agent.name].name for agent in flow.agents}
+    over_mcp = any(tool.untrusted for agent in flow.agents for tool in agent.tools)
     return SessionStarted(
         flow=flow.name,
         flow_source=origin.flow_source,
         flow_digest=recorder.keep_fixed(flow.whole),
         prompt_version=flow.prompt_version,
-        models={agent.name: parts.models[agent.name].name for agent in flow.agents},
+        models=models,
         offline=all(model.offline for model in parts.models.values()),
         seed=origin.seed,
         origin=origin.kind,
@@ -38,7 +40,7 @@ def started(parts: SessionParts, origin: Origin) -> SessionStarted:
         process_started=process.started,
         runtime_version=RUNTIME_VERSION,
         python_version=PYTHON_VERSION,
-        packages=package_versions(),
+        packages=package_versions(models.values(), over_mcp=over_mcp),
     )
 
 

@@ -1,59 +1,54 @@
-"""With which packages a session ran: those of its process, and no others."""
+"""With which packages a session ran: those that take part in it, and no others."""
 
-import json
 import platform
-import subprocess
-import sys
 from importlib import metadata
 
-from handoff_console.runtime import versions
+import pytest
+from support.sessions import Watched, play
 
-RECORD = """
-import asyncio, json
-from handoff_console.runtime import Agent, EventList, Flow, run, say
-{first}
-sink = EventList()
-asyncio.run(run(Flow("desk", [Agent("one", model=lambda call: say("Hi."))]), "Hi", sink=sink))
-print(json.dumps(sink.events[0].payload.written()))
-"""
-LIVE = "from handoff_console.runtime.models.provider import ProviderModel; ProviderModel('{spec}')"
+from handoff_console.runtime import Agent, Flow, Tool, say, versions
 
 
-def recorded(first: str = "", **environment: str) -> dict:
-    """Return what a session records at its start, in a process of its own."""
-    done = subprocess.run(
-        [sys.executable, "-c", RECORD.format(first=first)],
-        env={"PATH": "", **environment},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    return json.loads(done.stdout)
+def named(*packages: str) -> tuple[str, ...]:
+    return tuple(f"{name} {metadata.version(name)}" for name in packages)
 
 
-def named(*packages: str) -> list[str]:
-    return [f"{name} {metadata.version(name)}" for name in packages]
+def find(topic: str) -> list[str]:
+    """Find papers."""
+    return [topic]
 
 
 def test_a_session_records_python_and_the_packages_that_take_part():
-    started = recorded()
+    played = play(Flow("desk", [Agent("one", model=lambda call: say("Hi."))]))
 
-    assert started["python_version"] == platform.python_version()
-    assert started["packages"] == named("handoff-console", "pydantic")
-
-
-def test_a_live_model_adds_its_providers_library():
-    first = LIVE.format(spec="openai:gpt-4o-mini")
-
-    started = recorded(first, OPENAI_API_KEY="none")
-
-    assert started["packages"] == named("handoff-console", "pydantic", "pydantic-ai-slim", "openai")
+    started = played.one("session_started")
+    assert started.python_version == platform.python_version()
+    assert started.packages == named("handoff-console", "pydantic")
 
 
-def test_tools_of_an_mcp_server_add_the_sdk_before_the_first_call_loads_it():
-    started = recorded("import handoff_console.runtime.mcp_tools")
+@pytest.mark.parametrize(
+    ("model", "packages"),
+    [
+        ("openai:gpt-4o-mini", ("pydantic-ai-slim", "openai")),
+        ("server:qwen", ("pydantic-ai-slim", "openai")),
+        ("anthropic:claude", ("pydantic-ai-slim", "anthropic")),
+        ("offline:wordllama-256@1f2e", ("wordllama",)),
+        ("offline:bm25", ()),
+    ],
+)
+def test_what_a_model_rests_on_takes_part(model, packages):
+    flow = Flow("desk", [Agent("one", model=Watched(lambda call: say("Hi."), name=model))])
 
-    assert started["packages"] == named("handoff-console", "pydantic", "mcp")
+    assert play(flow).one("session_started").packages == named(
+        "handoff-console", "pydantic", *packages
+    )
+
+
+def test_tools_of_an_mcp_server_add_the_sdk():
+    tools = [Tool(find, untrusted=True)]
+    played = play(Flow("desk", [Agent("one", tools=tools, model=lambda call: say("Hi."))]))
+
+    assert played.one("session_started").packages == named("handoff-console", "pydantic", "mcp")
 
 
 def test_what_is_not_installed_as_a_package_is_left_out(monkeypatch):
