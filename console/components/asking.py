@@ -121,13 +121,14 @@ def _sent(act: ActShown) -> Node:
     rows: list[Node] = []
     for argument in act.arguments:
         size = [tag("div.small", argument.size)] if argument.size else []
-        shown = [_piece(piece) for piece in argument.pieces] or [tag("span.quiet", "(empty)")]
+        shown = [shown_piece(piece) for piece in argument.pieces] or [tag("span.quiet", "(empty)")]
         rows += [tag("dt.text", argument.name, *size), tag("dd", tag("pre.sent", *shown))]
     head = "This was to be" if act.expired else "Exactly this will be"
     return tag("div", tag("h3", f"{head} {act.words.done}"), tag("dl", *rows))
 
 
-def _piece(piece: Piece) -> Node:
+def shown_piece(piece: Piece) -> Node:
+    """Return a piece of a text with what nobody could see in it made visible."""
     if piece.kind == "plain":
         return piece.text
     if piece.kind == "space":

@@ -8,9 +8,11 @@ from typing import Any
 
 import streamlit as st
 
+from handoff_console.console.components.asking import shown_piece
 from handoff_console.console.components.form_state import LIMIT_WORDS, FormState, limits_of
 from handoff_console.console.components.labels import label
 from handoff_console.console.components.panel import panel, tag
+from handoff_console.console.viewmodels.asking import pieces
 from handoff_console.console.viewmodels.text import as_name, one_line
 from handoff_console.runtime.rerun_player import Mode
 
@@ -38,19 +40,23 @@ def rerun_form(state: FormState, problems: Mapping[str, str]) -> None:
 
 
 def mode_field(state: FormState, modes: Mapping[Mode, tuple[str, str]]) -> None:
-    """Draw the choice of the mode.
+    """Draw the choice of the mode, with what the chosen one does.
+
+    Sentences for all of them would push the button out of a small window.
 
     Args:
         state: The form.
         modes: Title and sentence of each mode.
     """
-    st.radio(
+    chosen = st.radio(
         "How much is real",
         [mode.value for mode in modes],
         format_func=lambda mode: modes[Mode(mode)][0],
-        captions=[sentence for _, sentence in modes.values()],
+        horizontal=True,
+        help="\n\n".join(f"**{title}**: {sentence}" for title, sentence in modes.values()),
         key=state.prepared("mode", state.before.mode.value),
     )
+    panel("mode", [tag("p.quiet", modes[Mode(chosen)][1])])
 
 
 def times_field(state: FormState) -> None:
@@ -85,7 +91,7 @@ def graft_choice(state: FormState, reruns: Mapping[str, str]) -> None:
 def _request(state: FormState, problems: Mapping[str, str]) -> None:
     before = state.before
     st.text_area("Task", key=state.prepared("task", before.task), height=70)
-    _problem(problems, "task")
+    _below(state, problems, "task")
     for name, text in before.inputs.items():
         field, leave = st.columns([5, 1], vertical_alignment="bottom")
         missing = name in state.start.inputs and not text and bool(state.start.inputs[name])
@@ -99,14 +105,14 @@ def _request(state: FormState, problems: Mapping[str, str]) -> None:
             )
         with leave:
             st.checkbox("leave out", key=state.prepared(f"left_out.{name}", False))
-        _problem(problems, f"inputs.{name}")
+        _below(state, problems, f"inputs.{name}")
     st.text_area(
         "Further inputs, a line each: name = value",
         key=state.prepared("more_inputs", ""),
         height=70,
         placeholder='month = "2026-10"',
     )
-    _problem(problems, "more_inputs")
+    _below(state, problems, "more_inputs")
     if state.start.recorded.packet is not None:
         _packet(state, problems)
 
@@ -115,10 +121,10 @@ def _packet(state: FormState, problems: Mapping[str, str]) -> None:
     before = state.before
     for name, title in (("goal", "Goal of the packet"), ("summary", "Summary of the packet")):
         st.text_area(title, key=state.prepared(name, getattr(before, name)), height=70)
-        _problem(problems, name)
+        _below(state, problems, name)
     for name, text in before.claimed.items():
         _value(state, f"claimed.{name}", f"Only claimed: {name}", text)
-        _problem(problems, f"claimed.{name}")
+        _below(state, problems, f"claimed.{name}")
 
 
 def _bounds(state: FormState, problems: Mapping[str, str]) -> None:
@@ -190,7 +196,7 @@ def _words(state: FormState, problems: Mapping[str, str]) -> None:
         key=state.prepared("prompt", before.prompt),
         height=260,
     )
-    _problem(problems, "prompt")
+    _below(state, problems, "prompt")
     st.text_input(
         "Model",
         key=state.prepared("model", ""),
@@ -227,7 +233,7 @@ def _results(state: FormState, problems: Mapping[str, str]) -> None:
             key=state.prepared(f"tool_results.{place}", calls[place].returned),
             height=160,
         )
-        _problem(problems, f"tool_results.{place}")
+        _below(state, problems, f"tool_results.{place}")
 
 
 def _value(state: FormState, field: str, title: str, text: str, *, placeholder: str = "") -> None:
@@ -241,6 +247,18 @@ def _value(state: FormState, field: str, title: str, text: str, *, placeholder: 
         placeholder=placeholder,
         **more,
     )
+
+
+def _below(state: FormState, problems: Mapping[str, str], field: str) -> None:
+    """Say below a field for text what is wrong with it, and what in it cannot be seen.
+
+    A field shows a text as it is: a mark in it may turn the line around, or hide.
+    """
+    _problem(problems, field)
+    shown = pieces(str(state.value(field, "")))
+    if any(piece.kind == "sign" for piece in shown):
+        said = tag("p.small.quiet", "With the signs that cannot be seen:")
+        panel(f"signs {field}", [said, tag("pre.sent", *map(shown_piece, shown))])
 
 
 def _problem(problems: Mapping[str, str], field: str) -> None:

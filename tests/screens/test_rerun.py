@@ -96,6 +96,27 @@ def test_a_refused_handoff_leads_to_the_one_that_asked_for_it(
     assert address in [one.proto.query_string for one in page.get("page_link")]
 
 
+def test_signs_that_cannot_be_seen_are_shown_below_their_field(screen, store):
+    asked = "Refund \u202eCBA\u202c, please"
+    session = run_once(store, load_flow("support").flow, asked, source="support").session_id
+    page = form(screen, session, "h1")
+
+    assert text(page, "signs task") == (
+        "With the signs that cannot be seen: Refund U+202E CBA U+202C , please"
+    )
+    typed(page, "Task", "Refund CBA, please", "text_area")
+    assert not [one for one in page.get("bidi_component") if one.proto.id.endswith("-signs task")]
+
+
+def test_the_mode_that_is_chosen_says_what_it_does(screen, cut_off):
+    page = form(screen, cut_off)
+    before = text(page, "mode")
+    typed(page, "How much is real", "verify", "radio")
+
+    assert before == "The model is asked. Tools and workers answer as recorded. Nothing is written."
+    assert text(page, "mode").startswith("Nobody is asked: every answer is the recorded one")
+
+
 def start_button(page):
     return next(one for one in page.button if one.label == "Run it again")
 
