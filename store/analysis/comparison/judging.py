@@ -57,6 +57,8 @@ class CaseTrials:
     failed: int
     """Those without, because the model could not be asked."""
     missing: int
+    problems: tuple[str, ...] = ()
+    """Why the model could not be asked, of each that failed."""
 
     @property
     def right_share(self) -> float | None:
@@ -95,11 +97,11 @@ def side(experiment: Experiment, label: str) -> tuple[CaseTrials, ...]:
 
 def _case_trials(case: RouteCase, trials: Sequence[Trial]) -> CaseTrials:
     done = tuple(trial for trial in trials if trial.status is TrialStatus.DONE)
-    failed = missing = 0
-    if len(done) < len(trials) or not trials:
-        failed = sum(trial.status is TrialStatus.ERROR for trial in trials)
-        missing = len(trials) - len(done) - failed or int(not trials)
-    return CaseTrials(case, done, failed, missing)
+    if trials and len(done) == len(trials):
+        return CaseTrials(case, done, 0, 0)
+    problems = tuple(trial.problem for trial in trials if trial.status is TrialStatus.ERROR)
+    missing = len(trials) - len(done) - len(problems) or int(not trials)
+    return CaseTrials(case, done, len(problems), missing, problems)
 
 
 def accuracy(cases: Sequence[CaseTrials]) -> Proportion:

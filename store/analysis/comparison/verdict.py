@@ -3,6 +3,7 @@
 The page, the terminal, the pull request and the exit status all read what it returns.
 """
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -24,9 +25,12 @@ from handoff_console.store.analysis.comparison.result import (
 from handoff_console.store.analysis.comparison.sentence import sentence
 from handoff_console.store.analysis.comparison.wording import percent
 from handoff_console.store.analysis.paired import Pairs, needed_cases
+from handoff_console.store.analysis.plain_text import one_line
 
 FEWEST_FLIPS = 0.05
 """A share of flips that is assumed at least, where a number of cases is named."""
+WHY_LENGTH = 300
+"""Of what a provider says about why a model could not be asked."""
 
 
 def verdict(
@@ -134,11 +138,20 @@ def _untested(paired: Paired, gate: Gate, why: str) -> Verdict:
 
 
 def _incomplete(paired: Paired, gate: Gate) -> str:
-    failed = sum(bool(case.failed) for case in (*paired.cases_a, *paired.cases_b))
-    return (
-        f"{undecided_words(paired)} ({failed:,} because the model could not be asked); at most "
-        f"{gate.max_errors:,} may. What is missing never passes."
+    problems = Counter(
+        problem for case in (*paired.cases_a, *paired.cases_b) for problem in case.problems
     )
+    failed = problems.total()
+    asked = f" ({failed:,} because the model could not be asked)" if failed else ""
+    said = (
+        f"{undecided_words(paired)}{asked}; at most {gate.max_errors:,} may. What is missing never "
+        "passes."
+    )
+    if not failed:
+        return said
+    ((why, times),) = problems.most_common(1)
+    how_often = "" if times == failed else f" in {times:,} of them"
+    return f"{said} Why it could not be asked{how_often}: {one_line(why, WHY_LENGTH)}"
 
 
 def undecided_words(paired: Paired) -> str:

@@ -68,9 +68,27 @@ def test_what_is_missing_never_passes():
     assert judged(found).outcome is Outcome.INCOMPLETE
     assert judged(found).reasons[0] == (
         "1 of 240 cases has no decision on a side (1 because the model could not be asked); at "
-        "most 0 may. What is missing never passes."
+        "most 0 may. What is missing never passes. Why it could not be asked: the server is down"
     )
     assert judged(found, Gate(max_errors=1)).outcome is Outcome.PASS
+
+
+def test_of_several_reasons_why_a_model_could_not_be_asked_the_most_frequent_is_said():
+    found = experiment(["a"] * 3, {"v1": ["a"] * 3, "v2": ["?"] * 3})
+    first, *rest = found.trials["v2"]
+    trials = {**found.trials, "v2": (dataclasses.replace(first, problem="no key"), *rest)}
+
+    (reason,) = judged(dataclasses.replace(found, trials=trials)).reasons[1:]
+
+    assert reason.endswith(" Why it could not be asked in 2 of them: the server is down")
+
+
+def test_what_was_stopped_is_not_told_as_a_model_that_could_not_be_asked():
+    found = experiment(["a"] * 3, {"v1": ["a"] * 3, "v2": ["a", "", ""]})
+
+    assert judged(found).reasons == (
+        "2 of 3 cases have no decision on a side; at most 0 may. What is missing never passes.",
+    )
 
 
 def test_a_failure_is_said_before_what_is_missing():
