@@ -33,12 +33,22 @@ class Sliders:
     def pool(self) -> int | None:
         """Draw the pool's slider; return where it stands, None where that is as recorded."""
         choices = self.choices
+        if choices.pool_stops:
+            return self._pool_by_stops()
         least = min(tokens for tokens, _ in (*choices.marks, (choices.pool_tokens, "")))
         chosen = self._slider(
             "pool", "Pool, tokens", choices.pool_tokens, choices.most_pool_tokens, to_reach=least
         )
         self._marks()
         return chosen
+
+    def _pool_by_stops(self) -> int | None:
+        stops, recorded, key = self.choices.pool_stops, self.choices.pool_tokens, self._key("pool")
+        stands = st.session_state.get(key, recorded)
+        st.session_state[key] = min(stops, key=lambda stop: abs(stop - stands))
+        chosen = st.select_slider("Pool, tokens", stops, format_func=amount, key=key)
+        self._marks()
+        return None if chosen == recorded else chosen
 
     def change(self, pool_tokens: int | None) -> Change:
         """Draw the other sliders; return what all of them take to have been otherwise."""

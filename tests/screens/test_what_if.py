@@ -1,6 +1,7 @@
 """The what-if panel under the burn-down."""
 
 import re
+from itertools import pairwise
 
 import pytest
 from support import recorded
@@ -114,9 +115,15 @@ def test_a_pool_much_larger_than_what_was_used_leads_to_the_least_that_changes_n
     log.step(root, tokens=5_000).close(root).end()
     recorded.record(store, [("s-wide", log)])
     page = opened("s-wide")
-    (least,) = re.findall(r"([\d,]+): the least", text(page, "what_if_marks"))
+    (said,) = re.findall(r"([\d,]+): the least", text(page, "what_if_marks"))
+    least, slider = int(said.replace(",", "")), page.select_slider[0]
+    stops = [int(option.replace(",", "")) for option in slider.options]
 
-    page.slider[0].set_value(int(least.replace(",", ""))).run()
-
+    assert slider.value == 2_000_000_000
+    assert stops.index(least) > 0.6 * len(stops)  # that much of the slider is for what matters
+    assert max(b - a for a, b in pairwise(stops) if b < least) <= 50
+    slider.set_value(stops[stops.index(least) // 2]).run()
+    assert text(page, "what_if").startswith("1 handoff would have fared otherwise")
+    page.select_slider[0].set_value(least).run()
     assert not page.exception
     assert text(page, "what_if").startswith("Nothing would have changed.")
