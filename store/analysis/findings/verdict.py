@@ -3,14 +3,14 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from handoff_console.runtime.contract import HUMAN, HandoffKind, State, Status
+from handoff_console.runtime.contract import HUMAN, RUNTIME, HandoffKind, State, Status
 from handoff_console.runtime.events import NO_MATCH, NO_RULE, InputRequested, ModelReplied
 from handoff_console.runtime.frozen import quickly_made
 from handoff_console.store.analysis.findings.at_work import at_work, may_have_acted
 from handoff_console.store.analysis.findings.finding import Finding, Severity
 from handoff_console.store.analysis.findings.record import Record
 from handoff_console.store.analysis.nodes import HandoffNode
-from handoff_console.store.analysis.plain_text import as_name, ended, one_line
+from handoff_console.store.analysis.plain_text import as_name, ended, listed, one_line
 
 _CAUSES_FIRST = (
     "ping_pong", "recursion_refused", "late_tool_result", "output_rejected_twice", "model_failed",
@@ -149,7 +149,8 @@ def _between_turns(record: Record, last: HandoffNode, findings: Sequence[Finding
 
 
 def _how_it_came_out(record: Record, last: HandoffNode, findings: Sequence[Finding]) -> str:
-    name = as_name(last.agent)
+    branches = _branches(record, last)
+    name = listed([node.agent for node in _who_answered(record, last, branches)])
     called = sum(
         node.depth > 0
         and node.turn == last.turn
@@ -158,8 +159,8 @@ def _how_it_came_out(record: Record, last: HandoffNode, findings: Sequence[Findi
         for node in record.tree.nodes
     )
     ways = []
-    if last.hop:
-        ways.append(f"after {last.hop:,} transfer{'s' if last.hop > 1 else ''}")
+    if transfers := len(branches) or last.hop:
+        ways.append(f"after {transfers:,} transfer{'s' if transfers > 1 else ''}")
     if called:
         ways.append(f"with {called:,} call{'s' if called > 1 else ''}")
     way = f" {' and '.join(ways)}" if ways else ""
@@ -177,6 +178,28 @@ def _how_it_came_out(record: Record, last: HandoffNode, findings: Sequence[Findi
             return _what_is_missing(record, last)
         case _:
             return f"{name} ended with {last.outcome}{way}."
+
+
+def _branches(record: Record, last: HandoffNode) -> list[HandoffNode]:
+    """Return the transfers of a turn that went to several agents at once; none where none did."""
+    place = (last.turn, last.depth, 1)
+    passed_on = [
+        node
+        for node in record.tree.nodes
+        if node.via is HandoffKind.TRANSFER
+        and (node.turn, node.depth, node.attempt) == place
+        and node.outcome is not State.REFUSED
+        and node.source != RUNTIME
+    ]
+    return passed_on if any(node.fork_id for node in passed_on) else []
+
+
+def _who_answered(
+    record: Record, last: HandoffNode, branches: Sequence[HandoffNode]
+) -> list[HandoffNode]:
+    """Return the last of each branch where the runtime joined their answers, else the last one."""
+    ends = [record.tree.last_of_chain(node.handoff_id) for node in branches if node.fork_id]
+    return ends if any(end is last for end in ends) else [last]
 
 
 def _what_is_missing(record: Record, last: HandoffNode) -> str:

@@ -115,6 +115,28 @@ def test_a_healthy_session_has_no_findings(name):
     assert result.verdict.severity == "info"
 
 
+def test_of_joined_branches_it_is_said_that_all_of_them_answered():
+    def branch(name: str, *more: str) -> Agent:
+        edges = [Edge.transfer(other, "Theirs.") for other in more]
+        model = (lambda call: hand_over(more[0], "theirs")) if more else (lambda call: say(name))
+        return Agent(name, edges=edges, model=model)
+
+    agents = [branch("stock", "store"), branch("store"), branch("bank")]
+    both = lambda call: together(hand_over("stock", "a"), hand_over("bank", "b"))  # noqa: E731 - a name
+    desk = Agent(
+        "desk", edges=[Edge.transfer("stock", "S."), Edge.transfer("bank", "B.")], model=both
+    )
+
+    def said(**options: Any) -> str:
+        sink = EventList(b"key")
+        asyncio.run(run(Flow("desk", [desk, *agents], **options), "Both, please", sink=sink))
+        return judgement(sink.events).verdict.sentence
+
+    assert said() == "store and bank answered after 3 transfers; nothing stands out."
+    agents.append(branch("merger"))
+    assert said(aggregator="merger").startswith("merger answered after 3 transfers;")
+
+
 def test_a_transfer_and_parallel_calls_lie_where_they_belong():
     sink = recorded(HEALTHY["two workers"])
     result = judged(sink)
