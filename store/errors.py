@@ -67,7 +67,8 @@ class StoreMissing(OpenError):
     def __init__(self, path: Path) -> None:
         if path.parent.is_dir():
             what = (
-                f"There is no store at {path}; check the path, or record a session into it first."
+                f"There is no store at {path}; check the path, or make one with `handoff run` or "
+                "`handoff import` (`handoff demo` shows samples without one)."
             )
         else:
             what = f"There is no folder {path.parent}; create it first or choose another path."

@@ -42,6 +42,7 @@ from handoff_console.console.cli.arguments_keep import (
     only_json,
     prune,
 )
+from handoff_console.console.cli.mistyped import no_such_verb, not_taken
 
 STORE_HELP = "the store (default: $HANDOFF_DB, or handoff.db in the current folder)"
 
@@ -62,6 +63,8 @@ class Verb(NamedTuple):
     arguments: Callable[[argparse.ArgumentParser], None]
     details: str = ""
     """What its own help says besides."""
+    takes_store: bool = True
+    """Whether its help offers `--db`."""
 
 
 class _Parser(argparse.ArgumentParser):
@@ -88,7 +91,8 @@ def parser() -> argparse.ArgumentParser:
         )
         verb.arguments(one)
         # Not given here, it must not undo what was given before the verb.
-        one.add_argument("--db", metavar="FILE", default=argparse.SUPPRESS, help=STORE_HELP)
+        offered = STORE_HELP if verb.takes_store else argparse.SUPPRESS
+        one.add_argument("--db", metavar="FILE", default=argparse.SUPPRESS, help=offered)
         one.set_defaults(run=verb.run)
     return root
 
@@ -124,7 +128,11 @@ def version() -> str:
 def _run(one: argparse.ArgumentParser) -> None:
     one.add_argument("flow", metavar="FLOW", help="a sample's name, or path/to/file.py:name")
     what = one.add_mutually_exclusive_group()
-    what.add_argument("--message", metavar="TEXT", help="what the user says; one session")
+    what.add_argument(
+        "--message",
+        metavar="TEXT",
+        help="what the user says; one session (default: the flow's first example)",
+    )
     what.add_argument(
         "--input", metavar="FILE", help="a session for each request of a file (- is stdin)"
     )
@@ -211,7 +219,8 @@ def _flows(one: argparse.ArgumentParser) -> None:
 
 
 VERBS: tuple[Verb, ...] = (
-    Verb("demo", "Look", "open the console on sample sessions", "serving:demo", _serve),
+    Verb("demo", "Look", "open the console on sample sessions", "serving:demo", _serve,
+         takes_store=False),
     Verb("open", "Look", "open the console on a store", "serving:open_console", _open),
     Verb("list", "Look", "list sessions, failed ones first", "listing:list_sessions", _list),
     Verb("show", "Look", "show a session's handoffs, answer and pool", "looking:show", _show),
@@ -270,15 +279,16 @@ def arguments_of(words: list[str]) -> Any:
     """
     rest = words[2:] if words[:1] == ["--db"] else words
     if rest and not rest[0].startswith("-") and rest[0] not in known_verbs():
-        raise WrongUsage(_no_such_verb(rest[0]))
-    return parser().parse_args(words)
+        raise WrongUsage(no_such_verb(rest[0], known_verbs()))
+    understood, left = parser().parse_known_args(words)
+    if left:
+        raise WrongUsage(not_taken(left, understood.verb, _usage_of(understood.verb)))
+    return understood
 
 
-def _no_such_verb(word: str) -> str:
-    from difflib import get_close_matches
-
-    close = get_close_matches(word, known_verbs(), n=1)
-    meant = (
-        f"did you mean `handoff {close[0]}`" if close else f"there are: {', '.join(known_verbs())}"
-    )
-    return f"handoff: there is no verb {word!r}; {meant} (see `handoff --help`)"
+def _usage_of(name: str | None) -> str:
+    one = _Parser()
+    for verb in VERBS:
+        if verb.name == name:
+            verb.arguments(one)
+    return one.format_usage()

@@ -121,9 +121,8 @@ def test_the_python_example_runs_with_a_list_for_a_sink(folder, monkeypatch, cap
     example = re.search(r"```python\n(import asyncio\n.*?)```", README, re.DOTALL)
     assert example
     monkeypatch.syspath_prepend(folder)
-    code = "from desk import flow\n" + example[1]
 
-    exec(compile(code, "README.md", "exec"), {"__name__": "example"})
+    exec(compile(example[1], "README.md", "exec"), {"__name__": "example"})
     sys.modules.pop("desk", None)
 
     answer, _, events = capsys.readouterr().out.strip().rpartition(" ")

@@ -143,7 +143,7 @@ def test_the_console_opens_on_the_session_that_was_named(served, handoff):
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (["open"], "handoff.db; check the path, or record a session into it first."),
+        (["open"], "handoff.db; check the path, or make one with `handoff run` or"),
         (["open", "missing.db"], "missing.db; check the path"),
         (["open", "missing.db", "--db", "other.db"], "The store is named twice"),
         (["open", "text.db"], "text.db is not a store"),

@@ -97,7 +97,8 @@ def test_a_missing_store_is_named(path, opens):
         opens(path)
 
     assert str(raised.value) == (
-        f"There is no store at {path}; check the path, or record a session into it first."
+        f"There is no store at {path}; check the path, or make one with `handoff run` or "
+        "`handoff import` (`handoff demo` shows samples without one)."
     )
     assert not path.exists()
 
