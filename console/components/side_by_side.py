@@ -110,6 +110,7 @@ def _run(run: RunView, side: str) -> Node:
         ),
         *(tag("div.small.text.one-line", edit, title=edit) for edit in run.edits),
         *([tag("div.small.text.problem", f"▲ {run.unanswered}")] if run.unanswered else []),
+        *([tag("div.small.problem", run.waits, outcome="needs_input")] if run.waits else []),
     )
 
 

@@ -19,6 +19,7 @@ from handoff_console.console.components.panel import panel, tag
 from handoff_console.console.rerun_queries import Compared
 from handoff_console.console.viewmodels.flips import flip_answer, flip_plan
 from handoff_console.console.viewmodels.rerun_plan import MODE_SENTENCES, MODE_TITLES
+from handoff_console.runtime.contract import State
 from handoff_console.runtime.errors import HandoffConsoleError
 from handoff_console.runtime.rerun_player import Mode
 
@@ -27,6 +28,7 @@ ASKED = "asked"
 MODES = (Mode.WHAT_IF, Mode.LIVE_READS)
 MOST_REPEATS = 20
 POLL_SECONDS = 0.5
+_UNFINISHED = frozenset({State.WAITING.value, State.RUNNING.value})
 
 
 def search(compared: Compared, handoff_id: str) -> None:
@@ -120,7 +122,10 @@ def _answer(job: Job) -> None:
 
 
 def _failed_and_good(compared: Compared, handoff_id: str) -> tuple[str, str] | None:
-    """Return the two attempts to search between; None where there are none, or both came out ok."""
+    """Return the two attempts to search between.
+
+    None where there are none, both came out ok, or one has not come to an end.
+    """
     view = compared.view
     left, right = compared.left.handoff_id or handoff_id, compared.right.handoff_id or handoff_id
     if not (left and right):
@@ -138,6 +143,6 @@ def _failed_and_good(compared: Compared, handoff_id: str) -> tuple[str, str] | N
         next((row.left_outcome for row in view.rows if row.left_handoff_id == left), ""),
         next((row.right_outcome for row in view.rows if row.right_handoff_id == right), ""),
     )
-    if outcomes == ("ok", "ok"):
+    if outcomes == ("ok", "ok") or _UNFINISHED & {*outcomes}:
         return None
     return (good, failed) if outcomes[0] == "ok" else (failed, good)

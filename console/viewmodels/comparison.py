@@ -16,6 +16,7 @@ from handoff_console.console.viewmodels.differences import (
 )
 from handoff_console.console.viewmodels.text import amount, as_name, count, one_line, signed
 from handoff_console.console.viewmodels.unanswered import unanswered, unanswered_sentence
+from handoff_console.runtime.contract import State
 from handoff_console.runtime.events import SessionStarted
 from handoff_console.store.analysis.bodies import read_fields
 from handoff_console.store.analysis.diff import Comparison, Pair
@@ -40,6 +41,8 @@ class RunView:
     limit: str
     unanswered: str
     """How many calls a re-run refused since no answer was recorded; often empty."""
+    waits: str
+    """What to do about a run that waits for a person; empty for all others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +144,11 @@ def _run(record: Record, figures: Figures, name: str, *, is_retry: bool) -> RunV
         outcome=figures.outcome,
         limit=one_line(figures.limit, 20),
         unanswered=unanswered_sentence(unanswered(record.events)),
+        waits=_WAITS if figures.outcome == State.WAITING.value else "",
     )
+
+
+_WAITS = "It waits for a person: open it to say yes, no, or what was asked."
 
 
 def _scope(found: Comparison) -> str:

@@ -179,6 +179,11 @@ class HandoffWork:
         return HandoffOpened in self._by_kind
 
     @property
+    def has_ended(self) -> bool:
+        """It was closed: a run that waits or was interrupted has no result yet."""
+        return HandoffClosed in self._by_kind
+
+    @property
     def contexts(self) -> tuple[str, ...]:
         """The digests of all that was read, call by call: equal ones, equal messages."""
         return tuple(called.context for _, called in self.of(ModelCalled))

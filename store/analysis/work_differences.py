@@ -34,7 +34,7 @@ def work_differences(left: HandoffWork, right: HandoffWork) -> Iterator[Differen
         yield from _agent(left, right)
         yield from _entries(left, right)
     yield from _status(left, right)
-    if both_began:
+    if left.has_ended and right.has_ended:  # of a run that waits there is no result to miss
         yield from _fields(Aspect.RESULT, left.result, right.result)
 
 

@@ -56,6 +56,19 @@ def test_two_attempts_say_where_they_part_what_they_took_and_how_it_is_repeated(
     assert text(page, "attempts").startswith("Attempts 2 attempts, 1 of them ok.")
 
 
+def test_a_run_that_waits_for_a_yes_says_what_to_do_and_misses_no_result(screen, samples, tmp_path):
+    session = samples["letters-edited"]
+    again = Edits(armed=("letters.send",))
+    order = RerunOrder(handoff_id="h1", mode=Mode.LIVE, edits=again)
+    done = rerun_handoff(tmp_path / "samples.db", session, order)
+    page = sides(screen, session, done.runs[0].session_id, handoff="h1")
+
+    assert "It waits for a person: open it to say yes, no" in text(page, "sides_head")
+    assert "it ends otherwise: ok → waiting." in text(page, "sides_head")
+    assert "Result" not in text(page, "sides_pair")
+    assert "Which change flips it?" not in [one.label for one in page.button]
+
+
 def test_how_repeats_fared_is_said_once(screen, pair, store):
     session, _ = pair
     done = rerun_handoff(store, session, RerunOrder(handoff_id="h3", mode=Mode.WHAT_IF, times=3))
