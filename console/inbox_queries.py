@@ -101,6 +101,14 @@ def sessions(
     return tuple(rows)
 
 
+def running_ids() -> frozenset[str]:
+    """Return the ids of the sessions of the list that run now."""
+    wanted = SessionFilter(outcomes=(State.RUNNING.value,))
+    with reading() as db:
+        found = store_queries.session_rows(db, wanted, limit=None)
+    return frozenset(row["session_id"] for row in found)
+
+
 def _reruns_of(
     db: sqlite3.Connection, session_id: str | None, found: Iterable[Mapping[str, Any]]
 ) -> list[dict[str, Any]]:

@@ -13,11 +13,12 @@ from handoff_console.console.components.session_list import (
 from handoff_console.console.page_links import scripts_of
 from handoff_console.console.viewmodels.inbox import showing, trials_left_out
 from handoff_console.console.viewmodels.text import amount
-from handoff_console.runtime.contract import WORST_FIRST
+from handoff_console.runtime.contract import WORST_FIRST, State
 from handoff_console.runtime.errors import HandoffConsoleError
 from handoff_console.store.session_filter import SessionFilter
 
 PAGE_ROWS = 50
+FOLLOW_SECONDS = 2.0
 EMPTY = "empty"
 
 
@@ -131,11 +132,27 @@ def show_list(found: inbox_queries.Facets) -> None:
             lambda: state.unfold(unfolded_session()),
             scripts_of("/session"),
         )
+        running = [row for row in rows if row.outcome == State.RUNNING and not row.is_rerun]
+        follow(frozenset(row.session_id for row in running))
     if pages > 1:
         turned = st.pagination(pages, default=page, key=f"pages-{pages}-{page}")
         if turned != page:
             state.turn_page(turned)
             st.rerun()
+
+
+def follow(running: frozenset[str]) -> None:
+    """Draw the list again when a session that it shows as running has come to an end.
+
+    Nothing else moves the rows under the reader's hand.
+    """
+
+    def look() -> None:
+        if not running <= inbox_queries.running_ids():
+            st.rerun()
+
+    if running:
+        st.fragment(look, run_every=FOLLOW_SECONDS)()
 
 
 chosen = state.leaving_for()

@@ -90,6 +90,22 @@ def test_the_page_of_a_running_session_grows_by_itself(page, tmp_path):
         expect(page.get_by_role("treeitem", name=re.compile("^supervisor, ok"))).to_be_visible()
 
 
+def test_the_list_shows_by_itself_that_a_running_session_has_ended(page, tmp_path):
+    path = tmp_path / "ending.db"
+    log = recorded.refund_policy()
+    whole, log.sink.events[:] = list(log.events), log.events[:7]
+    recorded.record(path, [("s-ends", log)])
+    with served(path) as console:
+        opened(page, console.url)
+        expect(page.get_by_text("1 running.")).to_be_visible()
+
+        log.sink.events[:] = whole[7:]
+        recorded.record(path, [("s-ends", log)])
+
+        expect(page.get_by_text("1 ok.")).to_be_visible()
+        expect(page.get_by_text("1 running.")).not_to_be_visible()
+
+
 def test_a_live_session_grows_until_it_is_over_and_then_the_page_rests(page, tmp_path):
     path = tmp_path / "live.db"
     open_store(path, create=True).close()
