@@ -31,11 +31,13 @@ from handoff_console.console.components.rerun_form import (
 from handoff_console.console.components.rerun_plan import show_plan, show_problems, show_subject
 from handoff_console.console.queries import Version
 from handoff_console.console.screens import attempt_parts
+from handoff_console.console.viewmodels.attempts import edit_lines
 from handoff_console.console.viewmodels.rerun_plan import MODE_SENTENCES, MODE_TITLES, plan_view
 from handoff_console.console.viewmodels.text import as_name, one_line
 from handoff_console.runtime.contract import Status
 from handoff_console.runtime.errors import HandoffConsoleError
 from handoff_console.runtime.rerun_player import Mode
+from handoff_console.store.analysis.lineage import Attempt
 
 MODES = {mode: (MODE_TITLES[mode], MODE_SENTENCES[mode]) for mode in Mode}
 POLL_SECONDS = 0.5
@@ -188,8 +190,11 @@ def _grafts(start: Start) -> dict[str, str]:
         and (member.rerun_of, member.handoff_id) == (start.session_id, start.handoff_id)
     }
     found = rerun_queries.handoff_attempts(members, start.handoff_id)
-    return {
-        one.session_id: f"attempt {one.number}: {MODE_TITLES[Mode(one.mode)]}, {one.outcome}"
-        for one in found
-        if one.session_id in fitting
-    }
+    return {one.session_id: _graft(one) for one in found if one.session_id in fitting}
+
+
+def _graft(attempt: Attempt) -> str:
+    """Return what to call a re-run, with what was changed for it: that comes with its answers."""
+    changed = one_line("; ".join(edit_lines(attempt.edits)), 120)
+    how = f"attempt {attempt.number}: {MODE_TITLES[Mode(attempt.mode)]}, {attempt.outcome}"
+    return f"{how} · {changed}" if changed else how

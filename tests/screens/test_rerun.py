@@ -108,6 +108,22 @@ def test_signs_that_cannot_be_seen_are_shown_below_their_field(screen, store):
     assert not [one for one in page.get("bidi_component") if one.proto.id.endswith("-signs task")]
 
 
+def test_reruns_whose_answers_can_be_taken_over_say_what_was_changed_for_them(
+    screen, store, cut_off
+):
+    for edits in (Edits(), Edits(inputs={"customer_id": "4812"})):
+        rerun_handoff(
+            store, cut_off, RerunOrder(handoff_id="h2", mode=Mode.LIVE_READS, edits=edits)
+        )
+    page = typed(form(screen, cut_off), "How much is real", "continue", "radio")
+
+    assert field(page, "selectbox", "Take over the answers of").options == [
+        "no re-run: it is run anew",
+        "attempt 2: Live reads, limit_reached",
+        "attempt 3: Live reads, ok · inputs.customer_id = 4812",
+    ]
+
+
 def test_the_mode_that_is_chosen_says_what_it_does(screen, cut_off):
     page = form(screen, cut_off)
     before = text(page, "mode")
