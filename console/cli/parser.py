@@ -243,7 +243,9 @@ VERBS: tuple[Verb, ...] = (
          "budgeting:budget", budget),
     Verb("flows", "Run", "list the sample flows, or describe one", "flows:flows", _flows),
     Verb("compare", "Compare", "say which prompt version routes better, and by how much",
-         "compare:compare", compare),
+         "compare:compare", compare,
+         "Exit status: 0 it may go out, 1 it may not, 3 cannot be told (with --strict),\n"
+         "4 stopped before the end, 5 cases without a decision."),
     Verb("route", "Compare", "show whom one message would be handed to", "routing:route", route),
     Verb("dataset", "Compare", "check, import or split a set of labelled requests",
          "routing:dataset", dataset),

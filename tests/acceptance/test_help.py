@@ -34,6 +34,15 @@ def test_every_verb_has_help_of_its_own(handoff, verb):
     assert ("--db FILE" in done.out) == (verb != "demo")  # which has a store of its own
 
 
+def test_the_help_of_a_comparison_says_what_its_exit_status_means(handoff):
+    said = " ".join(handoff("compare", "--help").out.split())
+
+    assert said.endswith(
+        "Exit status: 0 it may go out, 1 it may not, 3 cannot be told (with --strict), "
+        "4 stopped before the end, 5 cases without a decision."
+    )
+
+
 def test_without_a_verb_there_is_the_overview_and_status_2(handoff):
     assert handoff() == (2, handoff("--help").out, "")
 
