@@ -99,6 +99,8 @@ def write_session(record: SessionRecord, arguments: Namespace, terminal: Termina
             f"pool{turn}     {amount(last.spent)} of {count(ledger.total_tokens, 'token')} used, "
             f"{amount(last.free)} free{reserved}"
         )
+    if head.about.cost:
+        terminal.line("cost     ", head.about.cost)
     _write_verdict(record, arguments, terminal)
     terminal.line("session  ", record.session_id)
     terminal.line(

@@ -13,6 +13,7 @@ from handoff_console.console.commands.looking import Explanation, SessionRecord
 from handoff_console.console.commands.waiting import Pending, pending_of
 from handoff_console.runtime.contract import WORST_FIRST, HandoffKind, State
 from handoff_console.runtime.events import ModelReplied, ToolDenied, ToolReturned, payload_fields
+from handoff_console.store.analysis.economics import totals
 from handoff_console.store.analysis.findings import Finding
 from handoff_console.store.analysis.nodes import HandoffNode
 
@@ -43,6 +44,8 @@ def session_form(record: SessionRecord) -> dict[str, Any]:
             }
             for ledger in record.ledgers
         ],
+        "cost": totals(record.events).cost if head.about.cost else None,
+        "currency": head.about.currency,
         "handoffs": [_handoff(node) for node in record.tree.nodes],
         "findings": [finding_form(finding) for finding in record.judgement.findings],
         "metadata": record.metadata,

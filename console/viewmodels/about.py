@@ -43,6 +43,8 @@ class AboutSession:
     facts: tuple[Facts, ...]
     currency: str = ""
     """Of its costs; empty where no model had a price."""
+    cost: str = ""
+    """What it cost, in words; empty where nothing has a price."""
 
 
 def about_session(
@@ -67,17 +69,19 @@ def about_session(
     flow = read_fields(body, started.flow_digest if started else None)
     currency = one_line(str(flow.get("currency", "")), 8)
     has_prices = bool(flow.get("prices")) or body is None
+    cost = _cost(totals(events).cost, currency, has_prices) if tree.nodes else ""
     groups = (
         Facts("Session", tuple(_session(events, started, len(asked)))),
         Facts(
             "Limits of the request", tuple(_limits(asked[-1], events, currency)) if asked else ()
         ),
-        Facts("What it took", tuple(_took(events, tree, is_whole, currency, has_prices))),
+        Facts("What it took", tuple(_took(events, tree, is_whole, cost))),
     )
     return AboutSession(
         tuple(Line(one_line(name, 40), one_line(value, 120)) for name, value in known.items()),
         tuple(group for group in groups if group.lines),
         currency,
+        cost,
     )
 
 
@@ -125,9 +129,7 @@ def _limits(asked: UserMessageReceived, events: Iterable[Event], currency: str) 
         yield Line("cost", f"at most {asked.max_cost:g} {currency}".rstrip())
 
 
-def _took(
-    events: Sequence[Event], tree: HandoffTree, is_whole: bool, currency: str, has_prices: bool
-) -> Iterable[Line]:
+def _took(events: Sequence[Event], tree: HandoffTree, is_whole: bool, cost: str) -> Iterable[Line]:
     if not tree.nodes:
         return
     took = totals(events)
@@ -135,16 +137,14 @@ def _took(
     yield Line("tokens", amount(took.tokens))
     if is_whole:
         yield Line("model calls", amount(took.model_calls))
-    if took.cost is not None:
-        yield Line("cost", money(took.cost, currency))
-    elif has_prices:
-        yield Line("cost", "unknown: a model has no price")
+    if cost:
+        yield Line("cost", cost)
     transfers = transfer_costs(events) if is_whole else ()
     if transfers:
         read = sum(transfer.first_prompt_tokens for transfer in transfers)
-        cost = sum(transfer.overhead_tokens for transfer in transfers)
+        whole = sum(transfer.overhead_tokens for transfer in transfers)
         receivers = count(len(transfers), "receiver")
-        asking = f", {amount(cost)} with the asking" if cost != read else ""
+        asking = f", {amount(whole)} with the asking" if whole != read else ""
         yield Line("transfers", f"{receivers} read {count(read, 'token')} to begin with{asking}")
     lost = waste(tree, events)
     if lost.failed:
@@ -163,6 +163,12 @@ def _took(
     made = [node for node in tree.nodes if node.source != USER and node.opened_seq]
     if made and not (lost.failed or lost.repeated or any(n.outcome in _OPEN for n in made)):
         yield Line("wasted", "nothing: every handoff came back, and none was repeated")
+
+
+def _cost(cost: float | None, currency: str, has_prices: bool) -> str:
+    if cost is not None and (cost or has_prices):
+        return money(cost, currency)
+    return "unknown: a model has no price" if has_prices else ""
 
 
 _OPEN = frozenset({State.RUNNING, State.WAITING, State.ASKED_FOR})

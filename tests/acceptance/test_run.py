@@ -89,8 +89,8 @@ def test_json_has_the_documented_form(handoff):
 
     assert list(form) == [
         "session_id", "flow", "prompt_version", "origin", "source", "started_at",
-        "duration_seconds", "message", "outcome", "limit", "answer", "verdict", "pool", "handoffs",
-        "findings", "metadata", "waiting_for",
+        "duration_seconds", "message", "outcome", "limit", "answer", "verdict", "pool", "cost",
+        "currency", "handoffs", "findings", "metadata", "waiting_for",
     ]  # fmt: skip
     assert [(h["handoff_id"], h["target"], h["kind"], h["status"]) for h in form["handoffs"]] == [
         ("h1", "triage", "call", "transferred"),
@@ -98,6 +98,23 @@ def test_json_has_the_documented_form(handoff):
     ]
     assert form["pool"][0]["total_tokens"] == 30_000
     assert form == json.loads(handoff("show", form["session_id"], "--json").out)
+
+
+def test_what_a_session_cost_is_shown_where_its_models_have_a_price(handoff, folder):
+    (folder / "mine.py").write_text(TWELVE_LINES)
+    words = ("run", "mine.py:flow", "--message", "a refund please")
+    free = handoff(*words)
+    (folder / "prices.toml").write_text(
+        'currency = "EUR"\n[models.rules]\ninput_per_million = 10.0\noutput_per_million = 10.0\n'
+    )
+
+    form = json.loads(handoff(*words, "--json").out)
+    shown = handoff("show", form["session_id"]).out
+
+    spent = form["pool"][0]["spent_tokens"]
+    assert (form["cost"], form["currency"]) == (pytest.approx(spent / 100_000), "EUR")
+    assert f"\ncost     {spent / 100_000:.4f} EUR\n" in shown
+    assert "\ncost " not in free.out
 
 
 def test_a_flow_in_twelve_lines_runs_from_its_file(handoff, folder):
