@@ -1,7 +1,7 @@
 """What a recording says of one handoff: enough to put it before the same agent again."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from handoff_console.runtime.agents import Agent
@@ -17,7 +17,6 @@ from handoff_console.runtime.contract import (
 from handoff_console.runtime.edits import Edits
 from handoff_console.runtime.errors import RequestError, choices
 from handoff_console.runtime.events import (
-    AgentActivated,
     ApprovalDecided,
     ApprovalRequested,
     Event,
@@ -182,51 +181,6 @@ def recorded_result(
         task = recording.body(tape.requests[branch, 1])["task"]
         answers.append(Answered(tape.handoffs[branch, 1].agent, task, result))
     return joined_result(answers) if answers else None
-
-
-def with_recorded_prompts(flow: Flow, recording: Recording) -> Flow:
-    """Return the flow with the prompts its agents had when the session was recorded."""
-    prompts: dict[str, str] = {}
-    for event in recording.events:
-        if isinstance(event.payload, AgentActivated):
-            prompts[event.payload.agent] = str(recording.body(event.payload.prompt))
-    agents = [replace(agent, prompt=prompts.get(agent.name, agent.prompt)) for agent in flow.agents]
-    return flow.changed(agents=agents)
-
-
-def flow_changes(flow: Flow, snapshot: Mapping[str, Any]) -> list[str]:
-    """Return what differs between a flow and the one a session was recorded with.
-
-    Tools are compared by source, schema and effect; a changed one is announced before anything
-    runs live.
-    """
-    recorded = {agent["name"]: agent for agent in snapshot.get("agents", ())}
-    changes = []
-    for agent in flow.agents:
-        was = recorded.get(agent.name)
-        if was is None:
-            changes.append(f"agent {agent.name!r} is new")
-            continue
-        before = {tool["name"]: tool for tool in was.get("tools", ())}
-        now = {tool.name: tool.spec for tool in agent.tools}
-        changes += [
-            f"the tool {name!r} of {agent.name!r} {_change(before.get(name), now.get(name))}"
-            for name in sorted(before.keys() | now.keys())
-            if before.get(name) != now.get(name)
-        ]
-        if was.get("prompt") != agent.prompt:
-            changes.append(f"the prompt of {agent.name!r} is another one")
-    gone = recorded.keys() - flow.agents_by_name.keys()
-    return changes + [f"agent {name!r} is gone" for name in sorted(gone)]
-
-
-def _change(before: Mapping[str, Any] | None, now: Mapping[str, Any] | None) -> str:
-    if before is None:
-        return "is new"
-    if now is None:
-        return "is gone"
-    parts = [part for part in ("source", "parameters", "effect") if before[part] != now[part]]
-    return f"has another {' and '.join(parts) or 'description'}"
 
 
 def _messages(recording: Recording, context: str, handoff_id: str) -> list[Message]:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from handoff_console.runtime.agents import Agent
+from handoff_console.runtime.as_recorded import with_recorded_prompts
 from handoff_console.runtime.budget import Pool
 from handoff_console.runtime.contract import (
     ContextPolicy,
@@ -31,7 +32,6 @@ from handoff_console.runtime.recorded import (
     agent_of,
     find_handoff,
     recorded_result,
-    with_recorded_prompts,
 )
 from handoff_console.runtime.recorder import Recorder, Scope
 from handoff_console.runtime.rerun_player import Mode, Repeated, RerunPlayer

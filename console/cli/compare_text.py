@@ -53,7 +53,7 @@ def _write_figures(found: Comparison, terminal: Terminal) -> None:
     for tile in found.tiles:
         if tile.key in _ALWAYS and not tile.a and not tile.b:
             continue
-        view = tile_view(tile)
+        view = tile_view(tile, found.verdict)
         terminal.line(
             fitted(view.name, _NAME_COLUMNS - 1),
             " ",

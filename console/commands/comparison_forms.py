@@ -156,7 +156,7 @@ def _markdown_of(found: Comparison) -> list[str]:
         f"| | {_cell(found.a.label)} | {_cell(found.b.label)} | difference |",
         "|---|---|---|---|",
     ]
-    for tile in map(tile_view, found.tiles):
+    for tile in (tile_view(tile, found.verdict) for tile in found.tiles):
         change = " ".join(filter(None, (tile.sign, tile.change or tile.word)))
         lines.append(f"| {tile.name} | {tile.a} | {tile.b} | {change} |")
     lines += _markdown_cases(found, Change.REGRESSED, "Regressed")

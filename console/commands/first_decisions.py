@@ -207,7 +207,7 @@ async def whole_session(
         session_id=session_id,
         state=case.state,
         models={**side.models, side.flow.start: watched},
-        origin=Origin(kind="batch", metadata=labels),
+        origin=Origin(flow_source=side.flow_source, kind="batch", metadata=labels),
     )
     events, body = read(session_id)
     found = routing_of(events, body=body)

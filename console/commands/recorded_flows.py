@@ -13,11 +13,11 @@ from pydantic import ValidationError
 from handoff_console.console.commands.errors import CannotGoOn, FlowNotNamed
 from handoff_console.console.commands.flows import Models, load_flow
 from handoff_console.runtime import Flow
+from handoff_console.runtime.as_recorded import flow_changes, with_recorded_prompts
 from handoff_console.runtime.errors import HandoffConsoleError, of_another_form
 from handoff_console.runtime.events import Recording, SessionStarted, UserMessageReceived
 from handoff_console.runtime.flow import Price
 from handoff_console.runtime.models import as_model
-from handoff_console.runtime.recorded import flow_changes, with_recorded_prompts
 
 _RECORDED_LIMITS = (
     "pool_tokens", "finish_floor_tokens", "max_handoffs", "max_edge_repeats", "max_workers",

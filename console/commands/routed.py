@@ -43,6 +43,8 @@ class Side:
     """By agent, where one is named besides the flow's own."""
     router: Model
     """Who decides first."""
+    flow_source: str = ""
+    """How its flow is named, so that its sessions can be run again."""
 
     @property
     def start(self) -> Agent:
@@ -108,7 +110,7 @@ def side(loaded: LoadedFlow, word: str, model: str, store_path: Path, folder: Pa
     chosen = models.get(start.name) or (None if model == OWN_MODEL else model_named(model))
     router = as_model(chosen or start.model or flow.model, flow.name, start.name)
     version = _version(flow, word, router, models)
-    return Side(version, flow, {**models, start.name: router}, router)
+    return Side(version, flow, {**models, start.name: router}, router, loaded.source)
 
 
 def _with_version(loaded: LoadedFlow, label: str, store_path: Path, folder: Path | None) -> Flow:

@@ -172,6 +172,7 @@ def test_of_several_versions_it_is_said_which_is_best(handoff):
         "data cannot tell it from v2 (47.5 %, p = 0.0501). It is ahead of v4, after Holm"
     )
     assert said.startswith(best["sentence"])
+    assert "| Right first time | 47.5 % | 52.5 % | ? +5.0 points [+0.4, +9.6] |" in said
     assert json.loads(handoff(*COMPARE, "--format", "json").out)["best"] is None
 
 
@@ -362,6 +363,20 @@ def test_whole_sessions_show_their_detours_and_are_recorded(handoff, folder):
     figures = json.loads(done.out)["figures"]
     assert {"observed", "handoffs", "churn", "misroute_tokens"} <= figures.keys()
     assert len(sessions) == 2
+
+
+def test_a_session_of_a_comparison_is_run_again_with_what_its_version_said(handoff, folder):
+    """By the examples of v3 two agents fit alike; the flow's own descriptions name one."""
+    asked = {"input": "Cancel my subscription before the next payment goes out"}
+    (folder / "one.jsonl").write_text(json.dumps({**asked, "expected": ["billing"]}))
+    words = ("--dataset", "one.jsonl", "--flow", "servicedesk", "--mode", "full")
+    handoff("compare", "v2", "v3", *words)
+    (session,) = json.loads(handoff("list", "--trials", "--label", "version=v3", "--json").out)
+
+    again = handoff("rerun", session["session_id"], "h1", "--mode", "live-reads", "--json")
+
+    assert (again.status, json.loads(again.out)["live_model_calls"]) == (0, 1)
+    assert json.loads(again.out)["same_result"] is True
 
 
 def test_with_open_the_console_shows_the_comparison_that_was_made(handoff, folder, monkeypatch):
