@@ -14,19 +14,21 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from pydantic import create_model
 from support.command import PROGRAM
-from support.routing_data import bare_flow, clinc, domain_versions, rows
+from support.routing_data import bare_flow, clinc, domain_versions
 
 from handoff_console.console.commands.comparing_versions import run as compare
 from handoff_console.console.commands.comparison_asked import Asked
-from handoff_console.runtime import Agent, Edge, EventList, Flow, hand_over, run, say
+from handoff_console.console.commands.datasets import read_dataset
+from handoff_console.console.commands.first_decisions import decide
+from handoff_console.console.commands.flows import load_flow
+from handoff_console.console.commands.routed import Side
+from handoff_console.console.commands.routed import side as side_of
 from handoff_console.store.analysis.comparison.abstaining import abstention, thresholds
 from handoff_console.store.analysis.comparison.compare import comparison, comparisons
 from handoff_console.store.analysis.comparison.judging import accuracy, side
 from handoff_console.store.analysis.comparison.trials import Experiment
 from handoff_console.store.analysis.proportions import Proportion
-from handoff_console.store.analysis.routing import routing_of
 from handoff_console.store.db import open_reader
 from handoff_console.store.experiments import load_experiment
 
@@ -72,6 +74,7 @@ def test_three_versions_on_the_whole_test_part_of_clinc(tmp_path, router):
         report(experiment, version)
     for one in (*found, comparison(experiment, "v2", "v3")):
         print(f"  {one.verdict.sentence}")
+    print(f"  {found[0].best.sentence}")
     assert done.progress.errors == 0
     assert done.stopped is None
 
@@ -85,6 +88,41 @@ def report(experiment: Experiment, label: str) -> None:
         f"{shown(held.recall)}, false abstention {shown(held.false_abstain)}, when routed "
         f"{shown(held.accuracy_when_routed)}, AUROC {held.auroc or 0:.3f}"
     )
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_word_vectors_beside_words(tmp_path, version):
+    pytest.importorskip("wordllama", reason="the extra `embed` is not installed")
+    asked = Asked(
+        (version, f"{version}+triage=offline:wordllama"),
+        str(clinc(tmp_path)),
+        flow=f"{bare_flow(tmp_path)}:flow",
+        prompts_folder=domain_versions(tmp_path / "p"),
+    )
+    done = compare(tmp_path / "handoff.db", asked)
+    with closing(open_reader(tmp_path / "handoff.db")) as db:
+        (found,) = comparisons(load_experiment(db, done.experiment_id))
+    print(f"\n{found.verdict.sentence}")
+
+
+@pytest.mark.parametrize("router", ROUTERS)
+def test_decisions_alone(tmp_path, router):
+    if router.startswith("offline:wordllama"):
+        pytest.importorskip("wordllama", reason="the extra `embed` is not installed")
+    cases = read_dataset(str(clinc(tmp_path))).cases[:2_000]
+    flow, folder = load_flow(f"{bare_flow(tmp_path)}:flow"), domain_versions(tmp_path / "p")
+
+    async def decided(of: Side) -> None:
+        for case in cases:
+            await decide(of, case)
+
+    for version in VERSIONS:
+        of = side_of(flow, version, router, tmp_path / "handoff.db", folder)
+        asyncio.run(decided(of))
+        began = time.process_time()
+        asyncio.run(decided(of))
+        took = time.process_time() - began
+        print(f"\n{router}, {version}: {len(cases) / took:,.0f} decisions a second of CPU")
 
 
 @pytest.mark.parametrize("router", ROUTERS)
@@ -169,120 +207,3 @@ def without_id(text: bytes) -> dict[str, object]:
     form = json.loads(text)
     form.pop("experiment_id")
     return form
-
-
-def chosen(flow: Flow, text: str) -> set[str]:
-    """Return whom the first agent hands a message to."""
-    sink = EventList()
-    asyncio.run(run(flow, text, sink=sink))
-    return {e.payload.target for e in sink.events if e.kind == "handoff_opened"} - {"triage"}
-
-
-def desk(descriptions: dict[str, str], router: str) -> Flow:
-    edges = [Edge.transfer(name, said) for name, said in descriptions.items()]
-    answers = [Agent(name, model=lambda call: say("done")) for name in descriptions]
-    triage = Agent("triage", edges=edges, model=router)
-    return Flow("desk", [triage, *answers], pool_tokens=500_000, max_handoffs=20)
-
-
-def coverage(found: list[tuple[set[str], set[str]]]) -> str:
-    """Return what share of the wanted agents was reached, and how often exactly these."""
-    reached = sum(len(went & wanted) / len(wanted) for went, wanted in found) / len(found)
-    exact = sum(went == wanted for went, wanted in found) / len(found)
-    more = sum(bool(went - wanted) for went, wanted in found) / len(found)
-    return f"{100 * reached:.1f} % reached, {100 * exact:.1f} % exactly, {100 * more:.1f} % others"
-
-
-@pytest.mark.parametrize("router", ROUTERS)
-def test_messages_with_two_requests_of_multidogo(router):
-    turns: dict[str, list[tuple[str, set[str]]]] = {}
-    names: dict[str, set[str]] = {}
-    for row in rows("multidogo", "conversations.jsonl"):
-        for turn in row["customer_turns"]:
-            tasks = set(turn["task_intents"])
-            names.setdefault(row["department"], set()).update(tasks)
-            if len(tasks) > 1:
-                turns.setdefault(row["department"], []).append((turn["text"], tasks))
-    for name in (router, f"{router}-split"):
-        found = []
-        for department, asked in turns.items():
-            flow = desk({task: spoken(task) for task in sorted(names[department])}, name)
-            found += [(chosen(flow, text), wanted) for text, wanted in asked]
-        print(f"\nmultidogo, {name}: {len(found)} messages, {coverage(found)}")
-
-
-_WORDS = (
-    "get seat info order pizza burger drink check balance bill change claim status report lost "
-    "card stolen book ticket flight cancel view boarding pass dispute charge update address "
-    "transfer money "
-    "view replace service start stop expense software phone account open close file new policy "
-    "proof insurance information quote internet tv reset password checking saving sign up number "
-    "deal salad breakfast dinner side ice cream upgrade seat"
-).split()
-
-
-def spoken(task: str) -> str:
-    """Return the name of a task, which is words written together, as words."""
-    found, rest = [], task
-    while rest:
-        word = next((w for w in sorted(_WORDS, key=len, reverse=True) if rest.startswith(w)), "")
-        found.append(word or rest)
-        rest = rest[len(word) :] if word else ""
-    return " ".join(found)
-
-
-@pytest.mark.parametrize("router", ROUTERS)
-def test_messages_with_two_modules_of_nlupp(router):
-    root = Path(os.environ.get("HANDOFF_DATA", ""), "nlupp", "ontology.json")
-    examples = [row for row in rows("nlupp", "examples.jsonl") if len(row["intents"]) == 2]
-    intents = json.loads(root.read_text("utf-8"))["intents"]
-    descriptions = {name: intents[name]["description"] for name in sorted(intents)}
-    for name in (router, f"{router}-split"):
-        flow = desk(descriptions, name)
-        found = [(chosen(flow, row["text"]), set(row["intents"])) for row in examples]
-        print(f"\nnlupp, {name}: {len(found)} messages, {coverage(found)}")
-
-
-def test_payload_completeness_on_the_service_switches_of_sgd():
-    """What goes along when a service is switched: the message's own values, or all known ones."""
-    switches = [row for row in rows("sgd", "handoffs.jsonl") if row["required_slots"]]
-    here = {"user_at_handoff"}
-    known = here | {"carried_from_other_service", "carried_same_service", "possibly_carried"}
-    for name, sources in (("the message alone", here), ("the message and what is known", known)):
-        required = present = complete = 0
-        for row in switches:
-            events, body = switched(row, sources)
-            found = routing_of(events, body=body)
-            required, present = required + found.required, present + found.present
-            complete += found.required == found.present
-        print(
-            f"\nsgd, {name}: {len(switches)} handoffs, {100 * present / required:.1f} % of "
-            f"{required} required values, {100 * complete / len(switches):.1f} % complete"
-        )
-
-
-def switched(row, sources):
-    """Run the handoff of one switch with the values of these sources; the others are empty."""
-    names = row["required_slots"]
-    values = {
-        name: row["parameters"][name]["value"]
-        if row["parameters"].get(name, {}).get("source") in sources
-        else ""
-        for name in names
-    }
-    payload = create_model("Values", **dict.fromkeys(names, (str, ...)))
-    target = row["to_service"]
-    flow = Flow(
-        "switch",
-        [
-            Agent(
-                "triage",
-                edges=[Edge.transfer(target, "A service.", payload=payload)],
-                model=lambda call: hand_over(target, "it is theirs", **values),
-            ),
-            Agent(target, model=lambda call: say("done")),
-        ],
-    )
-    sink = EventList()
-    asyncio.run(run(flow, row["utterance"] or "go on", sink=sink))
-    return sink.events, sink.body
