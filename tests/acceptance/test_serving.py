@@ -33,12 +33,14 @@ class Served(NamedTuple):
 
 
 @pytest.fixture
-def served(folder: Path) -> Iterator[Callable[..., Served]]:
+def served(folder: Path, tmp_path: Path) -> Iterator[Callable[..., Served]]:
     """Return a function that starts a console and waits until it says where it is."""
     processes = []
 
     def start(*words: str, **variables: str) -> Served:
-        process = started(folder, *words, "--no-browser", **variables)
+        # A demo that is killed leaves its store, which goes with the test's folder.
+        place = {"TMPDIR": str(tmp_path), **variables}
+        process = started(folder, *words, "--no-browser", **place)
         processes.append(process)
         assert process.stdout is not None
         line = process.stdout.readline()
