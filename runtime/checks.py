@@ -13,6 +13,7 @@ from handoff_console.runtime.agents import (
     is_function,
     mistake_of_function,
 )
+from handoff_console.runtime.canonical import json_schema
 from handoff_console.runtime.contract import HUMAN, TEXT, Limits
 from handoff_console.runtime.errors import choices
 from handoff_console.runtime.tool import Tool, tool_mistakes
@@ -124,7 +125,7 @@ def schema_mistakes(schema: object, of: str) -> Iterable[str]:
         yield f"{of} is {schema!r}, no pydantic model; say `class NAME(BaseModel)` and its fields."
         return
     try:
-        schema.model_json_schema()
+        json_schema(schema)
     except (PydanticUserError, NameError) as error:
         first = str(error).partition("\n")[0]
         yield f"{of}, {schema.__name__}, has no form that a model can be told: {first}."

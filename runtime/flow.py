@@ -9,7 +9,7 @@ from pydantic import BaseModel
 
 from handoff_console.runtime.agents import Agent, Edge
 from handoff_console.runtime.arguments import names_its_arguments
-from handoff_console.runtime.canonical import canonical, canonical_text, digest
+from handoff_console.runtime.canonical import canonical, canonical_text, digest, json_schema
 from handoff_console.runtime.checks import mistakes, number_mistakes, schema_mistakes, strangers
 from handoff_console.runtime.contract import HUMAN, Limits
 from handoff_console.runtime.counting import count
@@ -168,8 +168,8 @@ class Flow:
 
     def schema_json(self, name: str) -> str:
         """Return a registered schema as one line of JSON."""
-        make = self.schemas[name].model_json_schema
-        return self.cached(("schema", name), lambda: canonical_text(make()))
+        schema = self.schemas[name]
+        return self.cached(("schema", name), lambda: canonical_text(json_schema(schema)))
 
     def cached(self, key: Hashable, make: Callable[[], _T]) -> _T:
         """Return something that is the same in every session of this flow, made once."""
@@ -196,7 +196,7 @@ class Flow:
                 "start": self.start,
                 "description": self.description,
                 "agents": [_agent_snapshot(self, agent) for agent in self.agents],
-                "schemas": {name: s.model_json_schema() for name, s in self.schemas.items()},
+                "schemas": {name: json_schema(s) for name, s in self.schemas.items()},
                 "limits": self.limits.model_dump(),
                 **{name: getattr(self, name) for name in _PLAIN},
                 "prices": {name: vars(price) for name, price in self.prices.items()},
@@ -236,7 +236,7 @@ def _agent_snapshot(flow: Flow, agent: Agent) -> dict[str, Any]:
                 "allowed_tools": edge.allowed_tools,
                 "limits": flow.limits_of(edge).model_dump(),
                 "output_schema": edge.output_schema,
-                "payload": edge.payload.model_json_schema() if edge.payload else None,
+                "payload": json_schema(edge.payload) if edge.payload else None,
                 "fields": edge.fields,
                 "context": edge.context.value,
                 "return_to": edge.return_to,

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from handoff_console.runtime.agents import Agent, Edge
+from handoff_console.runtime.canonical import json_schema
 from handoff_console.runtime.flow import Flow
 
 
@@ -16,7 +17,7 @@ def offered_tools(flow: Flow, agent: Agent, allowed: Sequence[str]) -> list[dict
 def edge_spec(flow: Flow, edge: Edge) -> dict[str, Any]:
     """Return an edge as the special tool by which a model asks for it."""
     target = flow.agent(edge.target)
-    values = edge.payload.model_json_schema() if edge.payload else {"type": "object"}
+    values = json_schema(edge.payload) if edge.payload else {"type": "object"}
     return {
         "name": edge.tool_name,
         "description": flow.edge_description(edge),

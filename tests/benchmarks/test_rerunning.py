@@ -139,11 +139,10 @@ def test_what_the_tape_adds_to_a_step(capsys):
     message = "I am customer 5120. Why was I charged twice last month?"
     sink = EventList(b"key")
 
-    def ran():
-        sink.events.clear()
-        asyncio.run(run(flow, message, sink=sink, session_id="s"))
+    def ran(into: EventList) -> None:
+        asyncio.run(run(flow, message, sink=into, session_id="s"))
 
-    ran()
+    ran(sink)
     recording = Recording("s", list(sink.events), sink.body)
     steps = sum(event.kind == "model_replied" for event in sink.events)
 
@@ -151,8 +150,8 @@ def test_what_the_tape_adds_to_a_step(capsys):
         came = asyncio.run(rerun(flow, recording, "h1", sink=EventList(b"key")))
         assert came.same_result
 
-    first = min(cpu_seconds(ran) for _ in range(9)) / steps
-    again = min(cpu_seconds(replayed) for _ in range(9)) / steps
+    both = [(cpu_seconds(lambda: ran(EventList(b"key"))), cpu_seconds(replayed)) for _ in range(15)]
+    first, again = (min(took) / steps for took in zip(*both, strict=True))
     with capsys.disabled():
         print(
             f"\na step {1e6 * first:.0f} us of CPU when it ran, {1e6 * again:.0f} us when it is "

@@ -11,7 +11,13 @@ from pathlib import Path
 import pytest
 from pydantic import BaseModel
 
-from handoff_console.runtime.canonical import canonical, canonical_text, digest, estimate_tokens
+from handoff_console.runtime.canonical import (
+    canonical,
+    canonical_text,
+    digest,
+    estimate_tokens,
+    json_schema,
+)
 
 
 class Point(BaseModel):
@@ -125,6 +131,17 @@ def test_sets_have_the_same_text_in_every_process():
     }
 
     assert texts == {'{"tags":["black","blue","green","red"]}\n'}
+
+
+def test_a_schema_is_made_once_and_whoever_has_it_may_change_it(monkeypatch):
+    class Found(BaseModel):
+        at: Point
+
+    whole = Found.model_json_schema()
+    json_schema(Found)["properties"].clear()
+    monkeypatch.setattr(Found, "model_json_schema", None)
+
+    assert json_schema(Found) == whole
 
 
 def test_a_digest_depends_on_the_body_and_on_the_key():
