@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from handoff_console.console.cli.terminal import Terminal, fitted
-from handoff_console.console.commands.comparison_forms import CASES_SHOWN, changed
+from handoff_console.console.commands.comparison_forms import CASES_SHOWN, changed, went_words
 from handoff_console.console.viewmodels.compare_page import comparison_head, tile_view
 from handoff_console.console.viewmodels.text import one_line
 from handoff_console.store.analysis.comparison.result import CaseRow, Change, Comparison
@@ -69,7 +69,6 @@ def _write_cases(title: str, rows: Sequence[CaseRow], terminal: Terminal) -> Non
     terminal.line()
     terminal.line(terminal.styled(f"{title}: {len(rows):,}", "strong"))
     for row in rows[:CASES_SHOWN]:
-        before, after = (trial.decision if trial else "?" for trial in (row.a, row.b))
         mark = " (critical)" if row.case.critical else ""
         terminal.line(
             f"  {fitted(one_line(row.case.case_id, 40), 10)} ",
@@ -78,7 +77,7 @@ def _write_cases(title: str, rows: Sequence[CaseRow], terminal: Terminal) -> Non
         terminal.line(
             " " * 13,
             terminal.styled(
-                one_line(f"expected {row.case.label}: {before} → {after}{mark}", 200), "dim"
+                one_line(f"expected {row.case.label}: {went_words(row)}{mark}", 200), "dim"
             ),
         )
     if len(rows) > CASES_SHOWN:

@@ -17,7 +17,9 @@ from handoff_console.store.analysis.comparison.result import (
     Interval,
     Outcome,
 )
+from handoff_console.store.analysis.comparison.trials import Trial
 from handoff_console.store.analysis.comparison.verdict import worst
+from handoff_console.store.analysis.comparison.wording import percent
 
 CASES_SHOWN = 20
 """Of cases that changed side, in a text for people."""
@@ -135,6 +137,19 @@ def changed(found: Comparison, change: Change) -> list[CaseRow]:
     return sorted(rows, key=lambda row: not row.case.critical)
 
 
+def went_words(row: CaseRow) -> str:
+    """Return where a case went on both sides: `billing → orders`.
+
+    Where its trials disagree that is the first one's way, which need not be why it changed side.
+    """
+    before, after = (trial.decision if trial else "?" for trial in (row.a, row.b))
+    shares = [share for share in (row.a_right, row.b_right) if share is not None]
+    if not row.flaky or len(shares) < 2:
+        return f"{before} → {after}"
+    was, now = (percent(share) for share in shares)
+    return f"{before} → {after} at first, right in {was} → {now} of its trials"
+
+
 def comparison_markdown(found: Sequence[Comparison]) -> str:
     """Return a comparison for a pull request."""
     best = found[0].best if found else None
@@ -182,12 +197,19 @@ def _markdown_cases(found: Comparison, change: Change, title: str) -> list[str]:
     ]
     for row in rows[:CASES_SHOWN]:
         mark = " (critical)" if row.case.critical else ""
-        said = (row.a.decision if row.a else "?", row.b.decision if row.b else "?")
+        said = (_went(row.a, row.a_right, row), _went(row.b, row.b_right, row))
         cells = [row.case.case_id + mark, one_line(row.case.text, 120), row.case.label, *said]
         lines.append(f"| {' | '.join(map(_cell, cells))} |")
     if len(rows) > CASES_SHOWN:
         lines.append(f"\nand {len(rows) - CASES_SHOWN:,} more")
     return [*lines, "", "</details>"]
+
+
+def _went(trial: Trial | None, right: float | None, row: CaseRow) -> str:
+    said = trial.decision if trial else "?"
+    if not row.flaky or right is None:
+        return said
+    return f"{said} at first, right in {percent(right)} of its trials"
 
 
 def _cell(text: str, most: int = 400) -> str:

@@ -8,6 +8,7 @@ from support.experiments import experiment
 from handoff_console.console.commands.comparison_forms import (
     comparison_junit,
     comparison_markdown,
+    went_words,
 )
 from handoff_console.store.analysis.comparison.compare import comparisons
 
@@ -39,3 +40,19 @@ def test_signs_that_xml_has_no_form_for_leave_the_report_readable():
     (suite,) = root
     assert suite.get("name") == r"v2\x01 vs v1"
     assert (suite.get("tests"), suite.get("failures")) == ("3", "1")
+
+
+def test_a_case_whose_trials_disagree_says_how_many_were_right():
+    went = {"v1": ["a a b", "a a a"], "v2": ["a b b", "b b b"]}
+    (found,) = comparisons(experiment(["a", "a"], went, trials_each=3))
+    said = comparison_markdown([found])
+
+    assert [went_words(row) for row in found.rows] == [
+        "a → a at first, right in 66.7 % → 33.3 % of its trials",
+        "a → b",
+    ]
+    assert (
+        "| a at first, right in 66.7 % of its trials | a at first, right in 33.3 % of its trials |"
+        in said
+    )
+    assert "| c1 | request 1 | a | a | b |" in said
