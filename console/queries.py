@@ -149,7 +149,13 @@ def record(asked: Version) -> Record:
         )
         books = ledgers(events)
         top = session_header(
-            events, judged, books, body=body, is_whole=kinds is None, store=named_store()
+            events,
+            judged,
+            books,
+            body=body,
+            is_whole=kinds is None,
+            store=named_store(),
+            source=reader.source_of(db, asked.session_id) or "",
         )
         found = Record(asked, judged, books, top)
         if large:

@@ -25,7 +25,7 @@ def session_form(record: SessionRecord) -> dict[str, Any]:
         "session_id": record.session_id,
         "flow": head.flow,
         "prompt_version": head.prompt_version,
-        "origin": head.origin,
+        "origin": "import" if record.source else head.origin,
         "source": record.source,
         "started_at": _time(head.started_at),
         "duration_seconds": head.duration_seconds,

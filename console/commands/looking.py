@@ -81,7 +81,13 @@ class SessionRecord:
     @cached_property
     def header(self) -> SessionHeader:
         """What stands at the top of it."""
-        return session_header(self.events, self.judgement, self.ledgers, body=self.body)
+        return session_header(
+            self.events,
+            self.judgement,
+            self.ledgers,
+            body=self.body,
+            source=self.source or "",
+        )
 
     @cached_property
     def message(self) -> str:

@@ -22,7 +22,6 @@ _ORIGINS = {
     "run": "a run of its own",
     "sample": "a recorded sample",
     "batch": "one request of a file",
-    "import": "imported from a file",
 }
 
 
@@ -53,6 +52,7 @@ def about_session(
     *,
     body: Body | None = None,
     is_whole: bool = True,
+    source: str = "",
 ) -> AboutSession:
     """Return what else is to be known of a session; one without events has nothing to tell.
 
@@ -62,6 +62,7 @@ def about_session(
         body: Gives the flow that was recorded; without it no currency is known.
         is_whole: False: the events of models and tools were left out, as of a very large session;
             what they alone could tell is not said.
+        source: The file it came from; empty for what was recorded here.
     """
     started = next((e.payload for e in events if isinstance(e.payload, SessionStarted)), None)
     asked = [e.payload for e in events if isinstance(e.payload, UserMessageReceived)]
@@ -71,7 +72,7 @@ def about_session(
     has_prices = bool(flow.get("prices")) or body is None
     cost = _cost(totals(events).cost, currency, has_prices) if tree.nodes else ""
     groups = (
-        Facts("Session", tuple(_session(events, started, len(asked)))),
+        Facts("Session", tuple(_session(events, started, len(asked), source))),
         Facts(
             "Limits of the request", tuple(_limits(asked[-1], events, currency)) if asked else ()
         ),
@@ -86,7 +87,7 @@ def about_session(
 
 
 def _session(
-    events: Sequence[Event], started: SessionStarted | None, requests: int
+    events: Sequence[Event], started: SessionStarted | None, requests: int, file: str
 ) -> Iterable[Line]:
     if started is None:
         return
@@ -94,7 +95,8 @@ def _session(
     source = one_line(started.flow_source, 80)
     flow = one_line(started.flow, 60)
     yield Line("flow", f"{flow} ({source})" if source and source != flow else flow)
-    yield Line("origin", _ORIGINS.get(started.origin, one_line(started.origin, 20)))
+    origin = _ORIGINS.get(started.origin, one_line(started.origin, 20))
+    yield Line("origin", f"imported from {one_line(file, 60)}" if file else origin)
     yield Line("prompts", one_line(started.prompt_version, 40) or "as they stand in the flow")
     if started.models:
         models = Counter(as_name(model) for model in started.models.values())

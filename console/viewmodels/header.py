@@ -79,6 +79,7 @@ def session_header(
     outcome: Outcome | None = None,
     is_whole: bool = True,
     store: str = "",
+    source: str = "",
 ) -> SessionHeader:
     """Return what the top of a session's page says.
 
@@ -90,6 +91,7 @@ def session_header(
         outcome: What somebody knows better than the events: that its process is gone.
         is_whole: False: the events of models and tools were left out.
         store: The store as a command line has to name it; empty where it needs no name.
+        source: The file it came from; empty for what was recorded here.
     """
     started, asked = _beginning(events)
     verdict, said = judged.verdict, outcome or judged.tree.outcome
@@ -122,7 +124,7 @@ def session_header(
         prompt_version=one_line(started.prompt_version, 40) if started else "",
         origin=one_line(started.origin, 20) if started else "",
         counts=_counts(judged.tree.nodes),
-        about=about_session(events, judged.tree, body=body, is_whole=is_whole),
+        about=about_session(events, judged.tree, body=body, is_whole=is_whole, source=source),
         is_over=said not in {State.RUNNING, State.WAITING},
     )
 

@@ -50,6 +50,9 @@ def test_an_import_shows_the_file_it_came_from_and_is_explained_alike(handoff):
 
     assert (here.pop("source"), there.pop("source")) == (None, "one.jsonl")
     assert here == there
+    (listed,) = json.loads(handoff("list", "--json", "--db", "other.db").out)
+    shown = json.loads(handoff("show", FAILED, "--json", "--db", "other.db").out)
+    assert (listed["origin"], shown["origin"]) == ("import", "import")
 
 
 @pytest.mark.usefixtures("store")

@@ -57,6 +57,13 @@ def test_the_session_its_flow_models_and_origin_are_named():
     }
 
 
+def test_what_came_from_a_file_says_from_which():
+    log = worked()
+    shown = about_session(log.events, handoff_tree(log.events), source="team.jsonl")
+
+    assert values(shown, "Session")["origin"] == "imported from team.jsonl"
+
+
 def test_the_versions_that_it_ran_with_are_named():
     log = worked()
     started = log.sink.events[0]
