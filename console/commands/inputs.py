@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import re
 import shutil
 import sys
 import tempfile
@@ -141,11 +142,15 @@ def _text_records(text: TextIO, _name: str) -> Iterator[InputRequest]:
             yield InputRequest(line.number, line.text.strip(), {})
 
 
+_NAMES_FLOW = re.compile(r'\s*\{\s*"flow"\s*:\s*"[^"\\]*"\s*\}\s*')
+"""The line by which a data set says which flow it is for, and which asks nothing."""
+
+
 def _json_records(text: TextIO, _name: str) -> Iterator[InputRequest]:
     for line in _lines(text):
         if line.problem:
             yield _bad(line.number, line.problem)
-        elif line.text.strip():
+        elif line.text.strip() and not _NAMES_FLOW.fullmatch(line.text):
             yield _json_record(line.number, line.text.rstrip("\r\n"))
 
 

@@ -194,3 +194,14 @@ def test_standard_input_is_read_like_a_file_and_can_be_read_twice(monkeypatch):
     assert source.name == "standard input"
     assert list(source.records()) == list(source.records()) == [InputRequest(1, "Hello", {})]
     source.close()
+
+
+def test_a_data_set_is_an_input_without_the_line_that_names_its_flow(records):
+    lines = '{"flow": "desk"}\n{"input": "My bill", "expected": ["billing"]}\n'
+
+    assert records("cases.jsonl", lines) == [
+        InputRequest(2, "My bill", {"expected": '["billing"]'}),
+    ]
+    assert records("flow.jsonl", '{"flow": "desk", "text": "Hi"}\n') == [
+        InputRequest(1, "Hi", {"flow": "desk"}),
+    ]
