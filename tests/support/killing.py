@@ -314,6 +314,7 @@ def fresh(place: Path, empty: Path) -> Path:
 
 
 WRONG = ("other_results", "effects_twice", "effects_lost", "asked_twice")
+"""What may never be; `asked_again` may: questions whose answers died with the process."""
 
 
 class Undisturbed:
@@ -334,6 +335,7 @@ class Undisturbed:
             other_results=came_to(self.recording, folder) != self._came_to,
             effects_twice=(now - self._effects).total(),
             effects_lost=(self._effects - now).total(),
+            asked_again=max(again, 0),
             asked_twice=max(again - lost_replies(self.recording, folder), 0),
         )
 
@@ -362,7 +364,7 @@ def tried(
 ) -> dict[str, Any]:
     """Kill a sample's recording at every n-th moment, and return the counts."""
     whole = Undisturbed(recording, fresh(place, empty))
-    counts = Counter(dict.fromkeys(("runs", "deaths", *WRONG), 0))
+    counts = Counter(dict.fromkeys(("runs", "deaths", "asked_again", *WRONG), 0))
     # Not the same moments of each: of every n-th, which one depends on the sample.
     for at in range(1 + crc32(recording.name.encode()) % every, whole.moments + 1, every):
         folder = fresh(place, empty)
