@@ -8,8 +8,11 @@ import json
 import sqlite3
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
+from handoff_console.runtime.contract import State
+from handoff_console.store.errors import StoreError
 from handoff_console.store.frames import frame_of, rows_of, with_times
 from handoff_console.store.lineage import RERUNS_SQL
 from handoff_console.store.session_filter import EXPERIMENT, IS_TRIAL_SQL, SessionFilter
@@ -74,6 +77,12 @@ def sessions(
     frame = frame_of(db, *_page(wanted, order, limit, offset))
     for column in ("agents", "metadata"):
         frame[column] = pd.Series([json.loads(text) for text in frame[column]], dtype=object)
+    for at, (session_id, outcome, verdict) in enumerate(
+        zip(frame["session_id"], frame["outcome"], frame["verdict"], strict=True)
+    ):
+        if _is_unjudged(outcome, verdict):
+            for column, value in _judged(db, session_id).items():
+                frame.loc[at, column] = value
     return with_times(frame, "started_at", "last_seen_at")
 
 
@@ -92,7 +101,29 @@ def session_rows(
         row["agents"], row["metadata"] = json.loads(row["agents"]), json.loads(row["metadata"])
         for column in ("started_at", "last_seen_at"):
             row[column] = _moment(row[column])
+        if _is_unjudged(row["outcome"], row["verdict"]):
+            row.update(_judged(db, row["session_id"]))
     return found
+
+
+def _is_unjudged(outcome: str, verdict: str) -> bool:
+    return not verdict and outcome not in (State.RUNNING, State.WAITING, State.INTERRUPTED)
+
+
+def _judged(db: sqlite3.Connection, session_id: str) -> dict[str, str | None]:
+    """Judge a session that ended just now: the process that wrote it was killed, or still will."""
+    from handoff_console.store.reader import body, load_events
+    from handoff_console.store.summary import summarise
+
+    try:
+        found = summarise(load_events(db, session_id), partial(body, db))
+    except StoreError:  # its page says what is wrong with it
+        return {}
+    return {
+        "verdict": found.verdict,
+        "problem_handoff_id": found.problem_handoff_id,
+        "agent_at_fault": found.agent_at_fault,
+    }
 
 
 def _page(
