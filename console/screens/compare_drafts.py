@@ -28,8 +28,8 @@ from handoff_console.runtime.prompts import AgentPrompt, PromptVersion, load_pro
 
 OWN = "the flow's own prompts"
 BOXES = (
-    ("description", "Description: when should a request be handed to this agent?", 90),
-    ("examples", "Examples of such requests, one a line", 110),
+    ("description", "Description: when should a request be handed to this agent?", 112),
+    ("examples", "Examples of such requests, one a line", 180),
     ("instructions", "Instructions: what it is told to do once it has the request", 160),
 )
 LABEL = "draft_label"

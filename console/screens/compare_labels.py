@@ -34,14 +34,25 @@ def show_labelling() -> None:
     """Draw the queue of one labeller, how far two agree, and what is labelled to take away."""
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         source, flow_source, problem = _choose()
-        name = st.text_input("You are", where.labeller(), key=BY, max_chars=40, width=200)
+        name = st.text_input(
+            "You are",
+            where.labeller(),
+            key=BY,
+            max_chars=40,
+            width=200,
+            placeholder="your name",
+        )
         where.label_as(name.strip())
     if problem:
         panel("label_problem", [tag("p.text", problem)])
         return
     who = name.strip()
     if not who:
-        panel("who", [tag("p", "Say who you are: labels of different people are kept apart.")])
+        said = (
+            "Say who you are: labels of different people are kept apart, and how far they agree is "
+            "shown. Then one request after the other gets its agent by a key."
+        )
+        panel("who", [tag("p", said)])
         return
     _say_what_came_of_it()
     cases, by = sources.cases_of(source), sources.labels_by(source)
