@@ -156,10 +156,8 @@ def _ask_answer(question: PendingQuestion, terminal: Terminal) -> str:
 
 def _read(prompt: str, terminal: Terminal) -> str | None:
     """Return the line that somebody types; None at the end of input, or for Ctrl-C."""
-    terminal.err.write(prompt)
-    terminal.err.flush()
     try:
-        line = sys.stdin.readline()
+        line = terminal.ask(prompt)
     except KeyboardInterrupt:  # nothing runs now: what waits goes on waiting
         line = ""
     if not line:

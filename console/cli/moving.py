@@ -158,9 +158,7 @@ _UNSAFE = re.compile("[\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\uf
 
 
 def _says_yes(question: str, terminal: Terminal) -> bool:
-    terminal.err.write(question)
-    terminal.err.flush()
-    return sys.stdin.readline().strip().lower() in {"y", "yes"}
+    return terminal.ask(question).strip().lower() in {"y", "yes"}
 
 
 def _read_only(file: Path, arguments: Namespace, terminal: Terminal) -> None:

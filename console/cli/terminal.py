@@ -2,6 +2,7 @@
 
 import os
 import re
+import select
 import shutil
 import sys
 import textwrap
@@ -15,6 +16,9 @@ from handoff_console.store.analysis.plain_text import one_line
 PLAIN_COLUMNS = 80
 """Of output that goes to no terminal, so that a file looks the same wherever it was made."""
 WIDEST_COLUMNS = 120
+
+TURN_SECONDS = 0.1
+"""How long a person's line is waited for before Ctrl-C is looked for again."""
 
 _STYLES: Mapping[str, str] = {
     "ok": "32",
@@ -54,6 +58,19 @@ class Terminal:
         if os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
             return False
         return bool(os.environ.get("FORCE_COLOR")) or self.out.isatty()
+
+    def ask(self, question: str) -> str:
+        """Write a question and return the line that is typed; empty at the end of input.
+
+        Raises:
+            KeyboardInterrupt: Ctrl-C, however soon it comes.
+        """
+        self.err.write(question)
+        self.err.flush()
+        # A signal that comes just before Python waits for a line would be seen only after the line.
+        while not _is_typed():
+            pass
+        return sys.stdin.readline()
 
     def styled(self, text: str, style: str) -> str:
         """Return text in the look of an outcome, of `strong` or of `dim`; plain without colour."""
@@ -121,3 +138,11 @@ def _columns(sign: str) -> int:
     if unicodedata.combining(sign) or unicodedata.category(sign) in {"Cf", "Me", "Mn"}:
         return 0
     return 2 if unicodedata.east_asian_width(sign) in {"F", "W"} else 1
+
+
+def _is_typed() -> bool:
+    """Say whether a line is there, after a moment; also where nobody can tell before it is read."""
+    try:
+        return bool(select.select([sys.stdin], [], [], TURN_SECONDS)[0])
+    except (OSError, ValueError):  # no file, or a system that selects sockets only
+        return True

@@ -361,11 +361,11 @@ def test_somebody_at_a_terminal_is_asked_and_only_y_is_a_yes(folder, line, went_
 
 @pytest.mark.parametrize("key", ["\x04", "\x03"])
 def test_who_leaves_at_the_prompt_leaves_it_waiting(handoff, folder, key):
-    typed(folder, ["run", "mail.py:flow", "--message", "Write to bob."], [key])
+    left, _ = typed(folder, ["run", "mail.py:flow", "--message", "Write to bob."], [key])
     (listed,) = json.loads(handoff("list", "--json").out)
     status, _ = typed(folder, ["resume", listed["session_id"], *FLOW], ["y\n"])
 
-    assert listed["outcome"] == "waiting"
+    assert (left, listed["outcome"]) == (0, "waiting")
     assert (status, sent(folder)) == (0, ["bob: Hello"])
 
 
