@@ -38,6 +38,16 @@ def reads_of(model: Model) -> frozenset[str] | None:
     return None
 
 
+def may_read_prompt(model: Model) -> bool:
+    """Say whether a model may read its prompt: also a rule that looks at all its messages may."""
+    while isinstance(model, Paced):
+        model = model.model
+    if model.reads_prompt or not isinstance(model, Rules):
+        return model.reads_prompt
+    reads = reads_of(model)
+    return reads is None or "messages" in reads
+
+
 @lru_cache(maxsize=256)
 def _reads_of_rule(rule: Callable[..., Any]) -> frozenset[str] | None:
     try:

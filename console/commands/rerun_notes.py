@@ -7,7 +7,7 @@ at. What a language model makes of a change, nobody knows before it is asked.
 from collections.abc import Iterator, Sequence
 
 from handoff_console.console.commands.left_out import left_out_notes
-from handoff_console.console.commands.model_reading import reads_of
+from handoff_console.console.commands.model_reading import may_read_prompt, reads_of
 from handoff_console.console.commands.rerun_orders import Prepared, RerunOrder, recorded_outcome
 from handoff_console.runtime.contract import ContextPolicy, Status
 from handoff_console.runtime.edits import Edits
@@ -38,12 +38,9 @@ def notes_on(ready: Prepared, order: RerunOrder) -> Sequence[str]:
 def _of_readers(ready: Prepared, edits: Edits) -> Iterator[str]:
     agent, activated = ready.recorded.opened.target, _activated(ready)
     model = _model(ready, edits)
-    asked_prompt = activated.reads_prompt if activated and edits.model is None else True
-    if edits.model is not None:
-        asked_prompt = model.reads_prompt
-        if activated and activated.model == model.name:
-            yield f"{agent} asked the model {model.name} already when this was recorded."
-    if edits.prompt is not None and not asked_prompt:
+    if edits.model is not None and activated and activated.model == model.name:
+        yield f"{agent} asked the model {model.name} already when this was recorded."
+    if edits.prompt is not None and not may_read_prompt(model):
         yield f"{agent} follows rules; it does not read its prompt, so this changes nothing."
     reads = reads_of(model)
     if reads is None:

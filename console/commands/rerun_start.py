@@ -9,6 +9,7 @@ from typing import Any
 from handoff_console import sample_runs
 from handoff_console.console.commands.flow_files import file_reference
 from handoff_console.console.commands.flows import load_flow
+from handoff_console.console.commands.model_reading import may_read_prompt
 from handoff_console.console.commands.prompt_folders import version_folders
 from handoff_console.console.commands.recorded_flows import RecordedFlow, flow_for, record_read
 from handoff_console.console.commands.rerun_orders import recorded_outcome_of
@@ -23,6 +24,7 @@ from handoff_console.runtime.events import (
     ToolCalled,
     ToolDenied,
 )
+from handoff_console.runtime.models import as_model
 from handoff_console.runtime.prompts import load_prompts
 from handoff_console.runtime.recorded import RecordedAgain, agent_of, find_handoff
 from handoff_console.runtime.taping import read_tape
@@ -118,7 +120,7 @@ def start_of(db: sqlite3.Connection, session_id: str, handoff_id: str, named: st
         flow=flow,
         named=named,
         agent=agent,
-        reads_prompt=activated.reads_prompt if activated else True,
+        reads_prompt=_reads_prompt(flow, agent, activated),
         model=activated.model if activated else "",
         prompt=agent.prompt,
         prompt_versions=_versions(flow.source, agent.name, _path_of(db)),
@@ -126,6 +128,14 @@ def start_of(db: sqlite3.Connection, session_id: str, handoff_id: str, named: st
         calls=tuple(_calls(recording, found, handoff_id)),
         schemas=(TEXT, *(name for name in flow.flow.schemas if name != TEXT)),
     )
+
+
+def _reads_prompt(flow: RecordedFlow, agent: Agent, activated: AgentActivated | None) -> bool:
+    try:
+        model = as_model(agent.model or flow.flow.model, flow.flow.name, agent.name)
+    except HandoffConsoleError:  # it cannot be made here; the record says what it was
+        return activated.reads_prompt if activated else True
+    return may_read_prompt(model)
 
 
 def best_named(flow_source: str, flows: Sequence[str]) -> str:

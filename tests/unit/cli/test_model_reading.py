@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import pytest
 
 from handoff_console import sample_runs
-from handoff_console.console.commands.model_reading import reads_of
+from handoff_console.console.commands.model_reading import may_read_prompt, reads_of
 from handoff_console.runtime import ModelCall, say
 from handoff_console.runtime.models import Bm25, CallableModel, Rules, Scripted, as_model
 from handoff_console.sample_runs.pace import by_rule
@@ -141,3 +141,23 @@ def test_it_is_known_of_every_worker_of_the_samples():
         for agent in flow.agents:
             model = as_model(agent.model or flow.model, name, agent.name)
             assert reads_of(model) is not None, (name, agent.name)
+
+
+def of_prompt(call):
+    return say(call.messages[0]["content"])
+
+
+@pytest.mark.parametrize(
+    ("model", "may"),
+    [
+        (Rules(helped), False),
+        (by_rule(helped), False),
+        (Rules(of_prompt), True),
+        (Rules(kept), True),  # what it does with the call cannot be followed
+        (Scripted({}), False),
+        (Bm25(), False),
+        (CallableModel(lambda call: say("yes")), True),
+    ],
+)
+def test_a_rule_that_looks_at_its_messages_may_read_its_prompt(model, may):
+    assert may_read_prompt(model) is may
