@@ -267,7 +267,7 @@ def _asked_with(
         db,
         found.session_id,
         until_seq=node.first_seq,
-        kinds={"model_replied"},
+        kinds={"model_replied", "tool_returned"},
         handoff_id=sender,
     )
     return asked_with(asked, replies, _bodies(db))

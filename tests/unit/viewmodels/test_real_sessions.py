@@ -1,6 +1,7 @@
 """The view models on a session that the runtime itself recorded."""
 
 import asyncio
+from typing import Any
 
 import pytest
 
@@ -16,7 +17,7 @@ from handoff_console.runtime.events import EventList
 from handoff_console.runtime.flow import Flow
 from handoff_console.runtime.models import Scripted, answer, delegate, hand_over, say, together, use
 from handoff_console.runtime.session import run
-from handoff_console.runtime.tool import Tool
+from handoff_console.runtime.tool import Tool, Transfer
 from handoff_console.store.analysis.asked_with import asked_with, sender_of
 from handoff_console.store.analysis.budget import ledgers
 from handoff_console.store.analysis.findings import judgement
@@ -156,6 +157,34 @@ def test_a_refused_request_is_shown_as_it_was_asked_for_with_who_refused_it_and_
     assert request.origin == (
         "As supervisor asked for it in step 1; the runtime completes only what it lets through."
     )
+
+
+def test_a_refused_transfer_of_a_tool_is_shown_with_what_the_tool_asked_for():
+    def classify(text: str) -> Any:
+        """Find out who is responsible."""
+        return Transfer("tech", "the server is down", severity="critical")
+
+    flow = Flow(
+        "desk",
+        [
+            Agent(
+                "desk",
+                tools=[Tool(classify, inline=True)],
+                model=lambda call: say("I cannot.") if call.results else use("classify", text="x"),
+            )
+        ],
+    )
+    sink = EventList(b"key")
+    asyncio.run(run(flow, "Help", sink=sink))
+    asked = next(e for e in sink.events if e.handoff_id == "h2").payload
+
+    call = asked_with(asked, sink.events, sink.body)
+
+    assert call == {
+        "name": "transfer_to_tech",
+        "arguments": {"reason": "the server is down", "payload": {"severity": "critical"}},
+    }
+    assert asked_with(asked, sink.events, None) is None
 
 
 def test_what_was_asked_with_is_not_known_where_the_reply_is_gone(sink):
