@@ -20,6 +20,10 @@ _PIECE = re.compile(r"\s*[^.!?\n]*(?:[.!?]+|\n|$)")
 """A sentence or a line of a prompt, with the white space before it."""
 
 
+MOST_PIECES = 12
+"""Of a passage that was rewritten; a longer one is tried as a whole."""
+
+
 class Attempt(NamedTuple):
     """One run of a handoff, in the session that has it."""
 
@@ -201,18 +205,37 @@ def prompt_changes(before: str, after: str) -> Iterator[Change]:
 
 
 def _hunks(before: str, after: str) -> Iterator[Hunk]:
-    """Yield what turns one prompt into another: each sentence added or left out, one by one."""
+    """Yield what turns one prompt into another: each sentence of its own, one by one."""
     mine, theirs = (tuple(filter(None, _PIECE.findall(text))) for text in (before, after))
     matcher = difflib.SequenceMatcher(None, mine, theirs, autojunk=False)
     for what, start, end, other_start, other_end in matcher.get_opcodes():
         if what == "replace":
-            yield Hunk(mine, start, end, theirs[other_start:other_end])
+            yield from _replaced(mine, start, end, theirs[other_start:other_end])
         elif what == "delete":
             yield from (Hunk(mine, place, place + 1, ()) for place in range(start, end))
         elif what == "insert":
             yield from (
                 Hunk(mine, start, start, (piece,)) for piece in theirs[other_start:other_end]
             )
+
+
+def _replaced(
+    mine: tuple[str, ...], start: int, end: int, pieces: tuple[str, ...]
+) -> Iterator[Hunk]:
+    """Yield what puts some pieces in the place of others.
+
+    As many pieces take each other's place; otherwise each is left out or added by itself. A longer
+    passage stays one change: too many parts would take too many re-runs.
+    """
+    if end - start + len(pieces) > MOST_PIECES:
+        yield Hunk(mine, start, end, pieces)
+    elif end - start == len(pieces):
+        yield from (
+            Hunk(mine, place, place + 1, (piece,)) for place, piece in enumerate(pieces, start)
+        )
+    else:
+        yield from (Hunk(mine, place, place + 1, ()) for place in range(start, end))
+        yield from (Hunk(mine, end, end, (piece,)) for piece in pieces)
 
 
 def _can_be_named(model: str) -> bool:

@@ -76,7 +76,7 @@ def _write_plan(ready: Prepared, repeats: int, write: Write, terminal: Terminal)
 
 def _write_change(change: Change, terminal: Terminal) -> None:
     before, after = (
-        "nothing" if value is None else one_line(pretty(value), 200)
+        "nothing" if value in (None, "") else one_line(pretty(value), 200)
         for value in (change.before, change.after)
     )
     terminal.paragraph(f"{one_line(change.name, 60)}: {before} → {after}", indent="  ")

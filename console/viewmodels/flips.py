@@ -92,7 +92,7 @@ def _how_sure(found: Cause) -> str:
 def _rows(changes: Iterable[Change]) -> Iterable[ChangeRow]:
     for change in changes:
         before, after = (
-            "nothing" if value is None else one_line(pretty(value), VALUE_CHARACTERS)
+            "nothing" if value in (None, "") else one_line(pretty(value), VALUE_CHARACTERS)
             for value in (change.before, change.after)
         )
         yield one_line(change.name, 60), before, after

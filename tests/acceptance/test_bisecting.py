@@ -90,3 +90,28 @@ def test_what_cannot_be_looked_for_is_one_sentence(handoff, failed, words, sente
     assert (done.status, done.out) == (2, "")
     assert sentence in done.err
     assert done.err.count("\n") == 1
+
+
+COUNTS = """\
+from handoff_console.runtime import Agent, Flow, answer
+
+def clerk(call):
+    is_told = "count twice" in call.messages[0]["content"]
+    return answer("ok", "3 rows") if is_told else answer("error", "nothing")
+
+flow = Flow("counts", [Agent("clerk", model=clerk, prompt="You count.\\nBe brief.\\nNever guess.")])
+"""
+
+
+def test_of_a_prompt_only_the_sentence_that_matters_is_named(handoff, folder):
+    (folder / "counts.py").write_text(COUNTS)
+    (folder / "good.md").write_text("You count.\nAlways count twice.\nBe kind.\nNever guess.")
+    ran = json.loads(handoff("run", "counts.py:flow", "--message", "Count.", "--json").out)
+    flow = ("--flow", "counts.py:flow")
+    words = ("rerun", ran["session_id"], "h1", *flow, "--prompt", "good.md", "--json")
+    good = json.loads(handoff(*words).out)["runs"][0]["session_id"]
+
+    done = handoff("bisect", f"{ran['session_id']}:h1", good, *flow)
+
+    assert done.out.startswith("prompt, part 2 alone flips it: 3 of 3 came out well")
+    assert "  prompt, part 2: nothing → Always count twice.\n" in done.out

@@ -435,6 +435,20 @@ def test_an_unknown_handoff_is_named():
         cause(planted("task"), handoff_id="h99")
 
 
+@pytest.mark.parametrize(
+    ("before", "after", "parts"),
+    [
+        ("Be brief.", "Count twice. Be polite.", ["Be brief.→", "→Count twice.", "→ Be polite."]),
+        ("Be brief. Go.", "Be long. Stop.", ["Be brief.→Be long.", " Go.→ Stop."]),
+        ("Be brief.", "Be long.", ["Be brief.→Be long."]),
+        ("a." * 6, "b." * 7, ["a.a.a.a.a.a.→b.b.b.b.b.b.b."]),
+    ],
+    ids=["one and two", "two and two", "one and one", "a long passage"],
+)
+def test_a_rewritten_passage_is_tried_sentence_by_sentence_unless_it_is_long(before, after, parts):
+    assert [f"{one.before}→{one.after}" for one in prompt_changes(before, after)] == parts
+
+
 PROMPTS = st.text(alphabet="ab .!?\n", max_size=40)
 
 
