@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from handoff_console.console.viewmodels.compare_rows import Went, change_look, went
+from handoff_console.console.viewmodels.header import moment
 from handoff_console.console.viewmodels.routing_matrix import place_word
 from handoff_console.console.viewmodels.shares import percent
 from handoff_console.console.viewmodels.text import block, count, one_line, seconds
@@ -146,7 +147,7 @@ def _side(
         why_nobody=(why_nobody(trial.scores) if trial and trial.decided is Decided.ABSTAIN else ""),
         figures=" · ".join(_figures(trial)) if trial else "",
         session_id=trial.session_id if trial else "",
-        reused="from an earlier run of the same content" if trial and trial.reused else "",
+        reused=_reused(trial) if trial and trial.reused else "",
     )
 
 
@@ -161,6 +162,11 @@ def why_nobody(scores: Sequence[AgentScore]) -> str:
     if len(fits) > 1:
         return f"{' and '.join(fits)} fit equally well, so it goes to nobody."
     return f"{fits[0]} fits best, but not well enough."
+
+
+def _reused(trial: Trial) -> str:
+    when = f", {moment(trial.ran_at)}" if trial.ran_at else ""
+    return f"from an earlier run of the same content{when}"
 
 
 def _figures(trial: Trial) -> Iterable[str]:

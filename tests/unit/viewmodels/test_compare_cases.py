@@ -249,3 +249,15 @@ def test_why_nobody_stands_at_the_side_that_chose_nobody_and_not_at_the_other():
 
     assert view.b.why_nobody == "billing and orders fit equally well, so it goes to nobody."
     assert view.a.why_nobody == ""
+
+
+def test_a_decision_of_an_earlier_run_says_when_that_was():
+    made = experiment()
+    reused = {
+        label: tuple(replace(it, reused=True) for it in of) for label, of in made.trials.items()
+    }
+
+    view = case_view(compared(trials=reused), "c1")
+
+    assert view.a.reused == "from an earlier run of the same content, 2026-11-30 00:53:20 UTC"
+    assert case_view(compared(), "c1").a.reused == ""
