@@ -94,7 +94,7 @@ def put(db, content: str):
 @given(log=logs())
 def test_a_session_survives_recording_export_and_import(stores, log):
     sink, other = stores
-    name = f"s-{next(numbers)}"
+    name = f"s-{next(numbers):06}"
     recorded = event_logs.write(sink, name, log)
     content = "".join(export_lines(sink.db, [name]))
 
@@ -110,7 +110,7 @@ def test_a_session_survives_recording_export_and_import(stores, log):
 def test_what_was_said_is_read_back_as_it_was(stores, value):
     sink, _ = stores
     name = digest(canonical(value), sink.digest_key)
-    sink.keep(name, canonical(value), f"s-{next(numbers)}")
+    sink.keep(name, canonical(value), f"s-{next(numbers):06}")
     sink.commit()
 
     assert canonical(reader.body(sink.db, name)) == canonical(value)
@@ -120,7 +120,7 @@ def test_what_was_said_is_read_back_as_it_was(stores, value):
 @given(data=st.data())
 def test_a_file_that_was_tampered_with_is_refused_or_whole(stores, data):
     sink, other = stores
-    name = f"s-{next(numbers)}"
+    name = f"s-{next(numbers):06}"
     event_logs.write(sink, name, event_logs.charged_twice(name))
     content = bytearray("".join(export_lines(sink.db, [name])).encode())
     for _ in range(data.draw(st.integers(1, 3))):
