@@ -10,7 +10,7 @@ from typing import Any
 from handoff_console.runtime.canonical import as_json
 from handoff_console.runtime.contract import Effect
 from handoff_console.runtime.handoff import OpenHandoff
-from handoff_console.runtime.ledger import Done, EffectLedger
+from handoff_console.runtime.ledger import EffectLedger
 from handoff_console.runtime.player import Player
 from handoff_console.runtime.recorder import Recorder
 from handoff_console.runtime.tool import Tool
@@ -56,9 +56,10 @@ class Acts:
             return begun.key
         return self._recorder.hash_of([*act, self._counts[within]])
 
-    def done(self, key: str) -> Done | None:
+    def done(self, key: str) -> ToolOutcome | None:
         """Return what an act came to that has been done before."""
-        return self._ledger.find(key)
+        known = self._ledger.find(key)
+        return None if known is None else _outcome_of(known.result)
 
     def may_have_happened(self, key: str) -> bool:
         """Say whether an act was begun before, and nobody knows how it ended."""
@@ -75,9 +76,31 @@ class Acts:
         elif outcome.error:
             self._ledger.failed(key)
         else:
-            self._ledger.done(key, as_json(outcome.value))
+            self._ledger.done(key, _as_kept(outcome))
 
     def played(self, key: str, outcome: ToolOutcome) -> None:
         """Take over how it came out when it was recorded; the ledger knows that already."""
         if outcome.is_unknown:
             self._unknown.add(key)
+
+
+_HANDS_OVER = "handoff_console.hands_over"
+
+
+def _as_kept(outcome: ToolOutcome) -> Any:
+    """Return how the ledger keeps a result: as it is, unless it is a transfer.
+
+    A value that looks like a transfer as it is kept is marked as none: what a tool read somewhere
+    must not become one.
+    """
+    value = as_json(outcome.value)
+    if outcome.hands_over or (isinstance(value, dict) and _HANDS_OVER in value):
+        return {_HANDS_OVER: outcome.hands_over, "value": value}
+    return value
+
+
+def _outcome_of(kept: Any) -> ToolOutcome:
+    """Return the outcome that is kept like this."""
+    if isinstance(kept, dict) and _HANDS_OVER in kept:
+        return ToolOutcome(kept.get("value"), hands_over=kept[_HANDS_OVER] is True)
+    return ToolOutcome(kept)

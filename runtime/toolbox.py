@@ -161,8 +161,7 @@ class Toolbox:
     def _told_without_running(self, use: _Use) -> KeptMessage | None:
         """Return what the model reads where the tool may not run; None where it may."""
         if use.key and (known := self._acts.done(use.key)):
-            outcome = ToolOutcome(known.result)
-            return self._returned(use, outcome, self._recorder.elapsed(), from_ledger=True)
+            return self._returned(use, known, self._recorder.elapsed(), from_ledger=True)
         if use.key and self._acts.may_have_happened(use.key):
             return self._deny_unknown(use)
         # Asked for before a resume: the record has only that there was a value.

@@ -33,6 +33,7 @@ from handoff_console.runtime import (
     use,
 )
 from handoff_console.runtime.clock import VirtualClock, run_virtual
+from handoff_console.runtime.ledger import MemoryLedger
 from handoff_console.runtime.rerun import rerun
 
 
@@ -261,3 +262,50 @@ def test_it_is_played_back_and_gone_on_with_from_every_event(function):
         kinds = [event.kind for event in sink.events if event.kind != "session_resumed"]
         assert kinds.count("handoff_opened") == 2
         assert kinds.count("handoff_closed") == 2
+
+
+def test_an_act_that_was_done_before_a_kill_hands_over_all_the_same():
+    done: list[str] = []
+
+    def book(issue: str) -> Any:
+        """Open a ticket."""
+        done.append(issue)
+        raise Transfer("tech", f"{issue} is down", **OUTAGE)
+
+    flow, ledger = desk(Tool(book, effect=Effect.WRITE, inline=True)), MemoryLedger()
+    whole = play(flow, ledger=ledger)
+    # The ledger has it, and the record does not yet say that it returned.
+    killed = whole.events[: whole.kinds.index("tool_returned")]
+    sink = EventList(b"key")
+    sink.events += killed
+    sink.bodies.update(whole.sink.bodies)
+
+    so_far = Recording("s1", killed, whole.sink.body)
+    result = run_virtual(resume(flow, so_far, sink=sink, clock=VirtualClock(), ledger=ledger))
+
+    assert result.answer == "It is up again."
+    (back,) = [event.payload for event in sink.events if event.kind == "tool_returned"]
+    assert (back.from_ledger, back.hands_over) == (True, True)
+    assert done == ["server"]
+
+
+def test_a_value_that_looks_as_a_ledger_keeps_a_transfer_is_a_value():
+    kept: list[Any] = []
+
+    class Seen(MemoryLedger):
+        def done(self, key: str, result: Any, /) -> None:
+            kept.append(result)
+            super().done(key, result)
+
+    def book(issue: str) -> Any:
+        """Open a ticket."""
+        return Transfer("tech", "it is down", **OUTAGE) if not kept else kept[0]
+
+    flow, ledger = desk(Tool(book, effect=Effect.WRITE, inline=True)), Seen()
+    play(flow, ledger=ledger)  # now `book` returns what the ledger has of it
+    first, again = (play(flow, ledger=ledger, message="once more") for _ in range(2))
+
+    assert first.routes() == again.routes() == ["user → triage"]
+    came, back = first.one("tool_returned"), again.one("tool_returned")
+    assert (back.from_ledger, back.hands_over) == (True, False)
+    assert back.result == came.result
