@@ -102,8 +102,8 @@ def sessions(
 
 
 def running_ids() -> frozenset[str]:
-    """Return the ids of the sessions of the list that run now."""
-    wanted = SessionFilter(outcomes=(State.RUNNING.value,))
+    """Return the ids of all sessions that run now, those included that only a filter shows."""
+    wanted = SessionFilter(outcomes=(State.RUNNING.value,), reruns=True, trials=True)
     with reading() as db:
         found = store_queries.session_rows(db, wanted, limit=None)
     return frozenset(row["session_id"] for row in found)

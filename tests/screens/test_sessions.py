@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 from streamlit.testing.v1 import AppTest
 from support import recorded
+from support.comparisons import experiment, record_experiment
 from support.damaged import damage_events
 from support.logs import Log
 from support.seen import component, text
@@ -179,6 +180,30 @@ def test_a_label_filters_the_list(screen, samples):
     page = page.selectbox(key="label").set_value("sample: letters-waiting").run()
 
     assert listed(page) == [samples["letters-waiting"]]
+
+
+def test_a_running_trial_that_only_its_label_shows_is_drawn_once(screen, store, monkeypatch):
+    record_experiment(store, experiment())
+    trial = recorded.running()
+    started = trial.events[0].payload
+    labels = {"experiment": "01kc-desk"}
+    trial.events[0] = trial.events[0]._replace(
+        payload=replace(started, origin="batch", metadata=labels)
+    )
+    recorded.record(store, [("s-policy", recorded.refund_policy()), ("s-trial", trial)])
+    drawn: list[str | None] = []
+    read = inbox_queries.sessions
+
+    def counted(*asked):
+        drawn.append(asked[0].label)
+        assert len(drawn) < 10  # it would go on without end
+        return read(*asked)
+
+    page = screen("sessions").selectbox(key="label").set_value("experiment: 01kc-desk")
+    monkeypatch.setattr(inbox_queries, "sessions", counted)
+
+    assert listed(page.run()) == ["s-trial"]
+    assert drawn == [("experiment", "01kc-desk")]
 
 
 def test_re_runs_are_counted_on_the_row_of_the_session_they_repeat_and_can_be_shown(screen, store):
