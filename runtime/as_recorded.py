@@ -36,20 +36,16 @@ def with_recorded_prompts(flow: Flow, recording: Recording) -> Flow:
 def _as_told(agent: Agent, was: Mapping[str, Any] | None) -> Agent:
     if was is None:
         return agent
-    edges = {edge["target"]: edge for edge in was["edges"]}
+    edges = {(edge["target"], edge["via"]): edge for edge in was["edges"]}
     return replace(
         agent,
         description=was["description"],
         examples=tuple(was["examples"]),
         threshold=was["threshold"],
         edges=[
-            replace(
-                edge,
-                description=edges[edge.target]["description"],
-                context=ContextPolicy(edges[edge.target]["context"]),
-            )
+            replace(edge, description=said["description"], context=ContextPolicy(said["context"]))
             for edge in agent.edges
-            if edge.target in edges
+            if (said := edges.get((edge.target, edge.via.value)))
         ],
     )
 

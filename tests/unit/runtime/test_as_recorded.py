@@ -1,6 +1,7 @@
 """A flow as a session was recorded with it: its prompt version counts, not what is loaded."""
 
 import asyncio
+from dataclasses import replace
 
 from handoff_console.runtime import Agent, Edge, EventList, Flow, Recording, run, say
 from handoff_console.runtime.as_recorded import with_recorded_prompts
@@ -41,6 +42,20 @@ def test_all_that_a_prompt_version_said_comes_from_the_record():
 
     assert found.prompt_version == "v2"
     assert found.snapshot == ran.snapshot
+
+
+def test_a_call_and_a_transfer_to_the_same_agent_keep_what_was_said_of_each():
+    edges = [Edge.call("billing", "For a part."), Edge.transfer("billing", "For the whole.")]
+    flow = FLOW.changed(agents=[replace(FLOW.agents[0], edges=edges), *FLOW.agents[1:]])
+    ran = PromptVersion("v3", {"triage": AgentPrompt("Route well.")}).applied_to(flow)
+
+    found = with_recorded_prompts(flow, recorded(ran))
+
+    assert found.snapshot == ran.snapshot
+    assert [edge.description for edge in found.agent("triage").edges] == [
+        "For a part.",
+        "For the whole.",
+    ]
 
 
 def test_without_a_prompt_version_only_what_agents_were_told_does():
