@@ -152,9 +152,9 @@ class StoreSink:
         self.close()
 
     def _touch(self, session_id: str) -> OpenSession:
+        self._check_usable()
         session = self._sessions.get(session_id)
         if session is None:
-            self._check_usable()
             session = self._sessions[session_id] = OpenSession.meet(self.db, session_id)
         self._touched[session_id] = session
         return session

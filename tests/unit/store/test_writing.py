@@ -376,7 +376,7 @@ def test_a_sink_that_was_closed_leaves_one_file(path):
 
 def test_a_sink_is_used_in_the_thread_that_opened_it_and_says_so_elsewhere(sink, reading):
     log = event_logs.charged_twice()
-    event_logs.write(sink, "s-1", log)
+    *recorded, last = event_logs.write(sink, "s-1", log)
     said = (
         r"This sink was used in the thread 'elsewhere_0', and takes events only in the one that "
         r"opened it, 'MainThread'; open one where it is used: `with open_sink\(path\) as sink:`\. "
@@ -384,20 +384,31 @@ def test_a_sink_is_used_in_the_thread_that_opened_it_and_says_so_elsewhere(sink,
     )
 
     with ThreadPoolExecutor(1, thread_name_prefix="elsewhere") as elsewhere:
-        for use in (lambda: event_logs.write(sink, "s-2", log), sink.commit, sink.close):
+        for use in (
+            lambda: event_logs.write(sink, "s-2", log),
+            lambda: sink.append(last),  # of a session that the sink knows
+            sink.commit,
+            sink.close,
+        ):
             with pytest.raises(SinkUnusable, match=said):
                 elsewhere.submit(use).result()
 
     event_logs.write(sink, "s-3", log)
     assert list(reader.session_ids(reading)) == ["s-1", "s-3"]
+    assert events_of(reading) == [*recorded, last]
 
 
 def test_a_sink_that_was_closed_takes_nothing_and_says_so(path):
     sink = open_sink(path, create=True)
+    *_, last = event_logs.write(sink, "s-1", event_logs.failed())
     sink.close()
     sink.close()
 
-    for use in (lambda: event_logs.write(sink, "s-1", event_logs.failed()), sink.commit):
+    for use in (
+        lambda: event_logs.write(sink, "s-2", event_logs.failed()),
+        lambda: sink.append(last),
+        sink.commit,
+    ):
         with pytest.raises(SinkUnusable, match=r"This sink is closed; open one where it is used:"):
             use()
 
