@@ -9,6 +9,7 @@ from typing import Any
 
 from handoff_console.runtime.contract import tool_value
 from handoff_console.runtime.events import Event, HandoffRequested, ModelReplied, ToolReturned
+from handoff_console.runtime.tool import transfer_of_result
 from handoff_console.store.analysis.bodies import Body, read_fields
 from handoff_console.store.analysis.nodes import HandoffNode
 
@@ -42,15 +43,12 @@ def asked_with(
                     if isinstance(call, Mapping) and call.get("id") == asked.call_id:
                         found = call
             case ToolReturned(step=asked.step, call_id=asked.call_id, hands_over=True) as back:
-                return _asked_by_tool(read_fields(body, back.result))
+                return _asked_by_tool(read_fields(body, back.result), back.call_id)
     return found
 
 
-def _asked_by_tool(message: Mapping[str, Any]) -> Mapping[str, Any] | None:
+def _asked_by_tool(message: Mapping[str, Any], call_id: str) -> Mapping[str, Any] | None:
     """Return the transfer that a tool's result asks for, as a call."""
     content = message.get("content")
     result = tool_value({"role": "tool", "content": content}) if isinstance(content, str) else None
-    if not isinstance(result, Mapping):
-        return None
-    arguments = {name: value for name, value in result.items() if name != "transfer_to"}
-    return {"name": f"transfer_to_{result.get('transfer_to', '')}", "arguments": arguments}
+    return transfer_of_result(call_id, result) if isinstance(result, Mapping) else None

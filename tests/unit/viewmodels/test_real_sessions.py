@@ -181,6 +181,7 @@ def test_a_refused_transfer_of_a_tool_is_shown_with_what_the_tool_asked_for():
     call = asked_with(asked, sink.events, sink.body)
 
     assert call == {
+        "id": asked.call_id,
         "name": "transfer_to_tech",
         "arguments": {"reason": "the server is down", "payload": {"severity": "critical"}},
     }
