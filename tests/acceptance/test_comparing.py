@@ -159,7 +159,6 @@ def test_json_says_what_the_text_says(handoff):
 
 
 @pytest.mark.usefixtures("on_record")
-@pytest.mark.usefixtures("on_record")
 def test_of_several_versions_it_is_said_which_is_best(handoff):
     words = ("compare", "v2", "v3", "v4", "--dataset", "servicedesk")
 
@@ -176,6 +175,7 @@ def test_of_several_versions_it_is_said_which_is_best(handoff):
     assert json.loads(handoff(*COMPARE, "--format", "json").out)["best"] is None
 
 
+@pytest.mark.usefixtures("on_record")
 def test_a_build_server_gets_junit(handoff, folder):
     assert handoff(*COMPARE, "--format", "junit", "-o", "report.xml").status == 1
 
