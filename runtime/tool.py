@@ -11,7 +11,7 @@ from pydantic.errors import PydanticUserError
 
 from handoff_console.runtime.arguments import names_its_arguments
 from handoff_console.runtime.canonical import as_json, digest
-from handoff_console.runtime.contract import Effect, ToolCall
+from handoff_console.runtime.contract import TRANSFER_TO, Effect
 from handoff_console.runtime.errors import MISTAKES, named
 
 _Schema = TypeVar("_Schema", bound=BaseModel)
@@ -161,18 +161,14 @@ def handoff_arguments(
 
 
 def transfer_as_result(transfer: Transfer) -> dict[str, Any]:
-    """Return how a transfer that a tool asks for stands in the record, as the tool's result."""
-    return {"transfer_to": transfer.target, **transfer.arguments}
+    """Return how a transfer that a tool asks for stands in the record, as the tool's result.
+
+    `transfer_of_result` reads it back.
+    """
+    return {TRANSFER_TO: transfer.target, **transfer.arguments}
 
 
-def transfer_of_result(call_id: str, result: Mapping[str, Any]) -> ToolCall:
-    """Return the call that asks for the transfer which stands in the record like this."""
-    arguments = dict(result)
-    name = f"{HANDOFF_PREFIXES[0]}{arguments.pop('transfer_to', '')}"
-    return {"id": call_id, "name": name, "arguments": arguments}
-
-
-HANDOFF_PREFIXES = ("transfer_to_", "delegate_to_")
+HANDOFF_PREFIXES = (f"{TRANSFER_TO}_", "delegate_to_")
 """How the special tools that ask for a handoff begin."""
 
 

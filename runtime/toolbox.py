@@ -11,7 +11,7 @@ from typing import Any
 from handoff_console.runtime.acts import Acts
 from handoff_console.runtime.canonical import as_json
 from handoff_console.runtime.context import KeptMessage, kept_message, tool_message
-from handoff_console.runtime.contract import Effect, ToolCall, tool_value
+from handoff_console.runtime.contract import Effect, ToolCall, tool_value, transfer_of_result
 from handoff_console.runtime.denials import Denial, denied
 from handoff_console.runtime.errors import choices
 from handoff_console.runtime.events import ToolCalled, ToolDenied, ToolReturned, ToolReturnedLate
@@ -24,7 +24,7 @@ from handoff_console.runtime.recorder import Recorder
 from handoff_console.runtime.redaction import redacted_names
 from handoff_console.runtime.state import SessionState
 from handoff_console.runtime.tape import RecordedResult
-from handoff_console.runtime.tool import Tool, transfer_of_result
+from handoff_console.runtime.tool import Tool
 from handoff_console.runtime.tools import LATE, ToolOutcome, by_deadline, needs_thread, run_tool
 
 NOT_IN_TIME = "the tool did not return by the deadline"

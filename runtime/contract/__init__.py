@@ -12,7 +12,14 @@ from handoff_console.runtime.contract.handoff import (
     reaction_to,
 )
 from handoff_console.runtime.contract.kinds import ContextPolicy, Effect, HandoffKind
-from handoff_console.runtime.contract.messages import Message, ToolCall, Usage, holds_messages
+from handoff_console.runtime.contract.messages import (
+    TRANSFER_TO,
+    Message,
+    ToolCall,
+    Usage,
+    holds_messages,
+    transfer_of_result,
+)
 from handoff_console.runtime.contract.names import HUMAN, MIN_REPLY_TOKENS, RUNTIME, TEXT, USER
 from handoff_console.runtime.contract.outcomes import WORST_FIRST, EndedBy, Reaction, State, Status
 from handoff_console.runtime.contract.packet import Packet
@@ -22,6 +29,7 @@ __all__ = [
     "MIN_REPLY_TOKENS",
     "RUNTIME",
     "TEXT",
+    "TRANSFER_TO",
     "USER",
     "WORST_FIRST",
     "ContextPolicy",
@@ -43,5 +51,6 @@ __all__ = [
     "holds_messages",
     "reaction_to",
     "tool_value",
+    "transfer_of_result",
     "unfenced",
 ]

@@ -1,6 +1,10 @@
 """What a model reads and says, as it is sent and recorded."""
 
+from collections.abc import Mapping
 from typing import Any, Literal, NamedTuple, NotRequired, TypedDict
+
+TRANSFER_TO = "transfer_to"
+"""How the name of the special tool of a transfer begins, and who takes over in a tool's result."""
 
 
 class Usage(NamedTuple):
@@ -38,6 +42,13 @@ class Message(TypedDict):
     """Only of role `tool`: the call it answers."""
     name: NotRequired[str]
     """Only of role `tool`: the tool that answers."""
+
+
+def transfer_of_result(call_id: str, result: Mapping[str, Any]) -> ToolCall:
+    """Return the call that asks for the transfer which stands in a tool's result like this."""
+    arguments = dict(result)
+    name = f"{TRANSFER_TO}_{arguments.pop(TRANSFER_TO, '')}"
+    return {"id": call_id, "name": name, "arguments": arguments}
 
 
 def holds_messages(value: Any) -> bool:

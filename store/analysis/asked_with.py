@@ -7,9 +7,8 @@ gate refused is kept nowhere else: it never became one.
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from handoff_console.runtime.contract import tool_value
+from handoff_console.runtime.contract import tool_value, transfer_of_result
 from handoff_console.runtime.events import Event, HandoffRequested, ModelReplied, ToolReturned
-from handoff_console.runtime.tool import transfer_of_result
 from handoff_console.store.analysis.bodies import Body, read_fields
 from handoff_console.store.analysis.nodes import HandoffNode
 
