@@ -102,5 +102,6 @@ def _as_kept(outcome: ToolOutcome) -> Any:
 def _outcome_of(kept: Any) -> ToolOutcome:
     """Return the outcome that is kept like this."""
     if isinstance(kept, dict) and _HANDS_OVER in kept:
-        return ToolOutcome(kept.get("value"), hands_over=kept[_HANDS_OVER] is True)
+        value = kept.get("value")  # no mapping where the flow's redaction has left it out
+        return ToolOutcome(value, hands_over=kept[_HANDS_OVER] is True and isinstance(value, dict))
     return ToolOutcome(kept)

@@ -180,7 +180,8 @@ class Toolbox:
             recorded.transient,
             is_unknown=recorded.outcome_unknown,
             raised_at=recorded.raised_at,
-            hands_over=recorded.hands_over,
+            # A record that came from elsewhere may say so of anything.
+            hands_over=recorded.hands_over and isinstance(value, dict),
         )
         if use.key:
             self._acts.played(use.key, outcome)

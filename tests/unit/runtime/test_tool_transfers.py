@@ -309,3 +309,41 @@ def test_a_value_that_looks_as_a_ledger_keeps_a_transfer_is_a_value():
     came, back = first.one("tool_returned"), again.one("tool_returned")
     assert (back.from_ledger, back.hands_over) == (True, False)
     assert back.result == came.result
+
+
+@pytest.mark.parametrize("value", ["it is down", ["tech"], None, 7])
+def test_a_record_that_calls_another_value_a_transfer_is_read_as_the_value(value):
+    def look(issue: str) -> Any:
+        """Look."""
+        return value
+
+    flow = desk(Tool(look, inline=True))
+    whole = play(flow)
+    forged = [
+        event._replace(payload=replace(event.payload, hands_over=True))
+        if event.kind == "tool_returned"
+        else event
+        for event in whole.events
+    ]
+    recording, sink = Recording("s1", forged, whole.sink.body), EventList(b"key")
+
+    came = asyncio.run(rerun(flow, recording, "h1", sink=sink))
+
+    assert came.same_result
+    assert [e.payload.hands_over for e in sink.events if e.kind == "tool_returned"] == [False]
+
+
+def test_a_transfer_whose_values_are_left_out_of_the_ledger_is_no_transfer():
+    def book(issue: str) -> Any:
+        """Open a ticket."""
+        return Transfer("tech", "it is down", **OUTAGE)
+
+    class LeavesOut(MemoryLedger):
+        def done(self, key: str, result: Any, /) -> None:
+            super().done(key, {**result, "value": "[redacted]"})
+
+    flow, ledger = desk(Tool(book, effect=Effect.WRITE, inline=True)), LeavesOut()
+    first, again = (play(flow, ledger=ledger) for _ in range(2))
+
+    assert first.routes()[-1] == "triage → tech"
+    assert again.result.answer == "[redacted]"
