@@ -8,8 +8,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from pydantic import ValidationError
-
 from handoff_console.console.commands.errors import CannotGoOn, FlowNotNamed
 from handoff_console.console.commands.flows import Models, load_flow
 from handoff_console.runtime import Flow
@@ -80,7 +78,7 @@ def record_read(session_id: str) -> Iterator[None]:
         yield
     except HandoffConsoleError:  # it says what is wrong in its own words
         raise
-    except (AttributeError, KeyError, TypeError, ValidationError) as error:
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise CannotGoOn(of_another_form(session_id, error)) from error
 
 

@@ -2,6 +2,7 @@
 
 import sqlite3
 from contextlib import closing
+from copy import deepcopy
 from dataclasses import replace
 
 import pytest
@@ -86,6 +87,22 @@ def test_a_record_of_another_form_is_a_sentence(recording, body):
     odd = replace(recording("support", "Why was I charged twice?"), body=lambda _: body)
 
     with pytest.raises(CannotGoOn, match="said has another form than its events say"):
+        flow_for(odd)
+
+
+def test_what_no_edge_lets_through_is_a_sentence_too(recording):
+    ran = recording("support", "Why was I charged twice?")
+    first = ran.events[0]
+    snapshot = deepcopy(ran.body(first.payload.flow_digest))
+    snapshot["agents"][0]["edges"][0]["context"] = "everything"
+    versioned = first._replace(payload=replace(first.payload, prompt_version="v2"))
+    odd = replace(
+        ran,
+        events=[versioned, *ran.events[1:]],
+        body=lambda digest: snapshot if digest == first.payload.flow_digest else ran.body(digest),
+    )
+
+    with pytest.raises(CannotGoOn, match=r"has another form than its events say \(ValueError\)"):
         flow_for(odd)
 
 
