@@ -4,9 +4,19 @@ import re
 from collections.abc import Collection, Sequence
 from difflib import get_close_matches
 
+BEFORE_VERBS = ("-h", "--help", "--version", "--db")
+"""The options of no verb alone."""
 
-def no_such_verb(word: str, verbs: Sequence[str]) -> str:
-    """Return the sentence to a first word that is no verb."""
+
+def not_first(word: str, verbs: Sequence[str]) -> str:
+    """Return the sentence to a first word that is no verb and no such option; empty for others."""
+    if word.startswith("-"):
+        is_known = word.partition("=")[0] in BEFORE_VERBS
+        return "" if is_known else not_taken([word], None, " ".join(BEFORE_VERBS))
+    return "" if word in verbs else _no_such_verb(word, verbs)
+
+
+def _no_such_verb(word: str, verbs: Sequence[str]) -> str:
     close = get_close_matches(word, verbs, n=1)
     meant = f"did you mean `handoff {close[0]}`" if close else f"there are: {', '.join(verbs)}"
     return f"handoff: there is no verb {word!r}; {meant} (see `handoff --help`)"
@@ -23,7 +33,9 @@ def not_taken(words: Sequence[str], verb: str | None, usage: str) -> str:
     command = f"handoff {verb}" if verb else "handoff"
     option = next((word.partition("=")[0] for word in words if word.startswith("-")), None)
     if option:
-        said = f"there is no option {option!r}{_meant(option, re.findall('--[a-z-]+', usage))}"
+        meant = _meant(option, re.findall("--[a-z-]+", usage))
+        behind = "" if verb or meant else "; a verb's own options stand behind it"
+        said = f"there is no option {option!r}{meant or behind}"
     else:
         said = f"{' '.join(words)!r} is more than it takes; a text of several words needs quotes"
     return f"{command}: {said} (see `{command} --help`)"

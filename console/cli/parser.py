@@ -42,7 +42,7 @@ from handoff_console.console.cli.arguments_keep import (
     only_json,
     prune,
 )
-from handoff_console.console.cli.mistyped import no_such_verb, not_taken
+from handoff_console.console.cli.mistyped import not_first, not_taken
 
 STORE_HELP = "the store (default: $HANDOFF_DB, or handoff.db in the current folder)"
 
@@ -280,8 +280,8 @@ def arguments_of(words: list[str]) -> Any:
         WrongUsage: It cannot be understood.
     """
     rest = words[2:] if words[:1] == ["--db"] else words
-    if rest and not rest[0].startswith("-") and rest[0] not in known_verbs():
-        raise WrongUsage(no_such_verb(rest[0], known_verbs()))
+    if rest and (said := not_first(rest[0], known_verbs())):
+        raise WrongUsage(said)
     understood, left = parser().parse_known_args(words)
     if left:
         raise WrongUsage(not_taken(left, understood.verb, _usage_of(understood.verb)))
@@ -293,4 +293,6 @@ def _usage_of(name: str | None) -> str:
     for verb in VERBS:
         if verb.name == name:
             verb.arguments(one)
+            if verb.takes_store:
+                one.add_argument("--db")
     return one.format_usage()

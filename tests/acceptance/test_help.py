@@ -59,7 +59,15 @@ def test_without_a_verb_there_is_the_overview_and_status_2(handoff):
             ["run", "x", "--mesage", "a b"],
             "handoff run: there is no option '--mesage'; did you mean",
         ),
-        (["--colour"], "handoff: there is no option '--colour' (see `handoff --help`)"),
+        (["demo", "--dv", "x.db"], "handoff demo: there is no option '--dv' (see `handoff demo"),
+        (["list", "--dv", "x.db"], "no option '--dv'; did you mean `--db` (see `handoff list --"),
+        (["--colour"], "handoff: there is no option '--colour'; a verb's own options stand behind"),
+        (["--port=80", "open"], "handoff: there is no option '--port'; a verb's own options stand"),
+        (["--outcome", "ok", "list"], "no option '--outcome'; a verb's own options stand behind"),
+        (
+            ["--versoin"],
+            "there is no option '--versoin'; did you mean `--version` (see `handoff --",
+        ),
         (
             ["run", "support", "--message", "Why", "was", "I", "charged?"],
             "handoff run: 'was I charged?' is more than it takes; a text of several words needs",
