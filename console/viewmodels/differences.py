@@ -175,13 +175,16 @@ class ChangedOffer(NamedTuple):
 
 
 _OFFER = re.compile(
-    r"(?P<tool>.+?)\.(?P<part>source|parameters|description|effect|approval|untrusted)"
+    r"(?P<tool>.+?)\.(?P<part>source|parameters|description|effect)"
     r"(?:\.(?P<inside>.+))?"
 )
 
 
 def changed_offer(found: Difference) -> ChangedOffer | None:
-    """Return what differs about an offered tool, in words; None for all other differences."""
+    """Return what differs about an offered tool, in words.
+
+    None for all other differences, and for what a tool has or has not: whether it needs a yes.
+    """
     match = _OFFER.fullmatch(found.name) if found.aspect is Aspect.OFFER else None
     if match is None:
         return None

@@ -7,10 +7,11 @@ from handoff_console.console.viewmodels.comparison import (
     comparison_view,
     pairs_to_show,
 )
-from handoff_console.console.viewmodels.differences import PairView, pair_view
+from handoff_console.console.viewmodels.differences import PairView, changed_offer, pair_view
 from handoff_console.runtime.edits import Edits
 from handoff_console.runtime.rerun_player import Mode
 from handoff_console.store.analysis.diff import compare
+from handoff_console.store.analysis.differences import Aspect, Difference
 from handoff_console.store.analysis.findings.record import Record
 from handoff_console.store.analysis.text_diff import Side
 
@@ -44,6 +45,25 @@ def test_the_first_thing_said_is_where_the_runs_part(case):
     assert view.scope == "whole sessions"
     assert view.counts == "3 handoffs: 3 changed"
     assert (view.first, [row.is_first for row in view.rows]) == (1, [False, True, False])
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("mail.source", ("mail", "source", True)),
+        ("mail.effect", ("mail", "effect", False)),
+        (
+            "mail.parameters.properties.source.type",
+            ("mail", "schema of its arguments (properties.source.type)", False),
+        ),
+        ("mail.approval", None),
+        ("mail.untrusted", None),
+        ("mail", None),
+    ],
+)
+def test_what_is_another_one_about_an_offered_tool_is_put_into_words(name, said):
+    assert changed_offer(Difference(Aspect.OFFER, name, 1, 2, None, None)) == said
+    assert changed_offer(Difference(Aspect.REQUEST, name, 1, 2, None, None)) is None
 
 
 def test_both_runs_say_what_they_are(case):
