@@ -150,7 +150,8 @@ def _between_turns(record: Record, last: HandoffNode, findings: Sequence[Finding
 
 def _how_it_came_out(record: Record, last: HandoffNode, findings: Sequence[Finding]) -> str:
     branches = _branches(record, last)
-    name = listed([node.agent for node in _who_answered(record, last, branches)])
+    names = dict.fromkeys(node.agent for node in _who_answered(record, last, branches))
+    name = listed(list(names))
     called = sum(
         node.depth > 0
         and node.turn == last.turn

@@ -135,6 +135,8 @@ def test_of_joined_branches_it_is_said_that_all_of_them_answered():
     assert said() == "store and bank answered after 3 transfers; nothing stands out."
     agents.append(branch("merger"))
     assert said(aggregator="merger").startswith("merger answered after 3 transfers;")
+    agents[0] = branch("stock", "bank")  # which then answers in both branches
+    assert said() == "bank answered after 3 transfers; nothing stands out."
 
 
 def test_a_transfer_and_parallel_calls_lie_where_they_belong():
