@@ -7,9 +7,9 @@ from functools import lru_cache
 PYTHON_VERSION = platform.python_version()
 
 _TAKE_PART = {
-    "anthropic": ("pydantic-ai-slim", "anthropic"),
-    "openai": ("pydantic-ai-slim", "openai"),
-    "server": ("pydantic-ai-slim", "openai"),
+    "anthropic:": ("pydantic-ai-slim", "anthropic"),
+    "openai:": ("pydantic-ai-slim", "openai"),
+    "server:": ("pydantic-ai-slim", "openai"),
     "offline:wordllama": ("wordllama",),
 }
 """What a model rests on, by how its name begins."""

@@ -34,6 +34,7 @@ def test_a_session_records_python_and_the_packages_that_take_part():
         ("anthropic:claude", ("pydantic-ai-slim", "anthropic")),
         ("offline:wordllama-256@1f2e", ("wordllama",)),
         ("offline:bm25", ()),
+        ("server-side agent", ()),  # somebody's own, by the name that it was given
     ],
 )
 def test_what_a_model_rests_on_takes_part(model, packages):
