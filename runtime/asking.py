@@ -21,11 +21,7 @@ from handoff_console.runtime.errors import (
     TransientModelError,
     named,
 )
-from handoff_console.runtime.events import (
-    FirstTokenReceived,
-    ModelCalled,
-    ModelReplied,
-)
+from handoff_console.runtime.events import FirstTokenReceived, ModelCalled, ModelReplied
 from handoff_console.runtime.flow import Flow
 from handoff_console.runtime.handoff import End, OpenHandoff, failed, message_of, stopped
 from handoff_console.runtime.models import ModelCall, ModelReply, as_reply, terms_of

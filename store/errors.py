@@ -1,4 +1,4 @@
-"""Every exception of the store; the text of each is one sentence for the user.
+"""Every exception of the store, in one place; the text of each is one sentence for the user.
 
 ```
 StoreError (HandoffConsoleError)
