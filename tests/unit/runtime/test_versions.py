@@ -7,6 +7,7 @@ import pytest
 from support.sessions import Watched, play
 
 from handoff_console.runtime import Agent, Flow, Tool, say, versions
+from handoff_console.runtime.models.base import PROVIDERS
 
 
 def named(*packages: str) -> tuple[str, ...]:
@@ -63,3 +64,10 @@ def test_what_is_not_installed_as_a_package_is_left_out(monkeypatch):
     assert versions._with_versions.__wrapped__(("handoff-console", "pydantic")) == (
         "pydantic 1.2.3",
     )
+
+
+@pytest.mark.parametrize("provider", PROVIDERS)
+def test_of_every_provider_it_is_known_which_packages_ask_it(provider):
+    alone = versions.package_versions([])
+
+    assert set(versions.package_versions([f"{provider}:m"])) > set(alone)
