@@ -387,8 +387,8 @@ def test_at_a_terminal_an_armed_act_is_asked_for_at_once(handoff, folder, mailed
 
     assert before == ["bob: Hello"]
     assert "Send it? Only y is a yes." in shown
-    (said,) = re.findall(r"tokens · (.+)", shown)
-    assert re.findall(r"  time .* → (.+?)  ", shown) == [said]
+    (said,) = re.findall(r"tokens · ([\w. ]+)", shown)
+    assert re.findall(r"  time .* → ([\d.]+ \w+)", shown) == [said]
     assert "  Done: " in shown
     assert (status, sent(folder)) == (0, ["bob: Hello", "bob: Hello"])
 
