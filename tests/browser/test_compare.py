@@ -207,6 +207,7 @@ def test_letters_typed_into_a_field_label_nothing(page, tmp_path):
     with served(path) as console:
         opened(page, console, view="labels", by="ada")
         field = page.get_by_label("You are")
+        expect(field).to_have_value("ada")
         field.fill("")
         field.press_sequentially("1d0")
 
