@@ -2,7 +2,7 @@
 
 import os
 import secrets
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime
 from functools import lru_cache, wraps
@@ -98,6 +98,10 @@ class RunOptions:
     """Made since the session was suspended."""
     answers: Mapping[str, str] = field(default_factory=dict)
     """Given since the session was suspended, by the handoff that asked."""
+    originals: MutableMapping[str, str] | None = None
+    """Gets, for this process alone, what is left out of the record: the JSON of bodies as they were
+    before they were redacted, by the digest of what is written; empty where two of them are written
+    alike."""
     wait_for_answers: bool = False
     """A question of the last hop waits for the user; otherwise it is the request's result."""
 

@@ -33,6 +33,7 @@ from handoff_console.runtime.events import (
 )
 from handoff_console.runtime.flow import Flow
 from handoff_console.runtime.joining import Answered, joined_result
+from handoff_console.runtime.redaction import has_mark
 from handoff_console.runtime.surroundings import Surroundings, surroundings
 from handoff_console.runtime.tape import Tape
 
@@ -77,7 +78,7 @@ class RecordedAgain:
         A receiver of the whole conversation reads no request, so an edited one changes nothing for
         it.
         """
-        changes = edits.changes_request or edits.changes_packet
+        changes = edits.changes_request or edits.changes_packet or self._is_said_again(flow)
         if not changes or self.opened.context_policy == ContextPolicy.FULL_HISTORY:
             return self.first_messages
         if self._is_plain_root:
@@ -88,6 +89,13 @@ class RecordedAgain:
             return [*slice_messages(request, [payload]), *recent]
         return [request_message(flow, request, self.packet_for(edits))]
 
+    def _is_said_again(self, flow: Flow) -> bool:
+        """Say whether the request holds values again that the message made of it has not."""
+        if self._is_plain_root or not has_mark(list(self.first_messages[:1])):
+            return False
+        again = request_message(flow, self.request, self.packet)
+        return _marks(again) < _marks(self.first_messages[0])
+
     def packet_for(self, edits: Edits) -> Packet | None:
         """Return the packet with the changes; None where none came along."""
         return edits.packet(self.packet) if self.packet else None
@@ -96,6 +104,10 @@ class RecordedAgain:
     def _is_plain_root(self) -> bool:
         last = self.first_messages[-1]["content"] if self.first_messages else None
         return self.opened.packet is None and last == self.message
+
+
+def _marks(message: Message) -> int:
+    return str(message["content"]).count("[redacted: ")
 
 
 def find_handoff(recording: Recording, handoff_id: str) -> RecordedAgain:

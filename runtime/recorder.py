@@ -4,7 +4,7 @@ import dataclasses
 import json
 import secrets
 from collections import defaultdict, deque
-from collections.abc import Sequence
+from collections.abc import MutableMapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -18,6 +18,9 @@ _NEVER_AGAIN = frozenset(
     {"session_suspended", "session_resumed", "first_token_received", "tool_returned_late"}
 )
 """Kinds that a run over recorded answers does not come to: one that it records is a new one."""
+
+UNSURE = ""
+"""Of bodies that are the same once they are redacted: which of them one was, nobody knows."""
 
 _KEY_OF_THIS_PROCESS = secrets.token_bytes(DIGEST_BYTES)
 """For digests of what is redacted, where a sink has no key: without one they could be reversed."""
@@ -94,7 +97,9 @@ class Recorder:
         clock: Clock,
         redaction: Redaction,
         recorded: Sequence[Event] = (),
+        originals: MutableMapping[str, str] | None = None,
     ) -> None:
+        self._originals = originals
         self.session_id = session_id
         self.redaction = redaction
         self.timeline = Timeline(clock)
@@ -137,11 +142,15 @@ class Recorder:
 
     def keep_text(self, text: str) -> Kept:
         """Keep a body whose canonical text is known already."""
+        whole = ""
         if self.redaction.may_hold(text):
-            text = self._cleaned(text)
+            whole, text = text, self._cleaned(text)
         body = text.encode()
         name = digest(body, self._key)
         self._sink.keep(name, body, self.session_id)
+        if whole and self._originals is not None and whole != text:
+            same = self._originals.setdefault(name, whole) == whole
+            self._originals[name] = whole if same else UNSURE
         return _kept((name, len(body)))
 
     def keep_fixed(self, part: Fixed) -> str:

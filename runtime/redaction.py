@@ -24,7 +24,7 @@ from handoff_console.runtime.sensitive_names import (
     tells_secret,
 )
 
-__all__ = ["SENSITIVE_KEYS", "Redaction", "redacted_names"]
+__all__ = ["SENSITIVE_KEYS", "Redaction", "has_mark", "redacted_names"]
 
 _MARKS = (
     "sk-", "pk-", "rk-", "k_live_", "k_test_", "bearer", "basic", "eyj", "akia", "asia", "aiza",
@@ -164,14 +164,15 @@ class Redaction:
 
 def redacted_names(values: Mapping[str, Any]) -> list[str]:
     """Return the names of the values that something was removed from, in order."""
-    return [name for name, value in values.items() if _has_gap(value)]
+    return [name for name, value in values.items() if has_mark(value)]
 
 
-def _has_gap(value: Any) -> bool:
+def has_mark(value: Any) -> bool:
+    """Say whether something was left out of a JSON value."""
     if isinstance(value, Mapping):
-        return any(_has_gap(item) for item in value.values())
+        return any(has_mark(item) for item in value.values())
     if isinstance(value, list | tuple):
-        return any(map(_has_gap, value))
+        return any(map(has_mark, value))
     return isinstance(value, str) and "[redacted: " in value
 
 

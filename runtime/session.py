@@ -125,7 +125,9 @@ class Session:
         """What the user said before, where a recording is gone on with."""
         self._given = tape.given if tape else options_of.state
         recorded = recording.events if recording else ()
-        recorder = Recorder(options_of.sink, self.id, clock, flow.redaction, recorded)
+        recorder = Recorder(
+            options_of.sink, self.id, clock, flow.redaction, recorded, options_of.originals
+        )
         player = player_of(recorder) if player_of else Player(recorder, tape)
         self.parts = _parts(flow, options_of, recorder, player)
         self._turn, self._workers = 0, 0

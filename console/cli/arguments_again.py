@@ -47,6 +47,12 @@ def resume(one: argparse.ArgumentParser) -> None:
     one.add_argument(
         "--leave-unknown", action="store_true", help="go on without knowing; the agent is told so"
     )
+    _values(one)
+    one.add_argument(
+        "--leave-marks",
+        action="store_true",
+        help="go on with marks where values were left out of the record",
+    )
     one.add_argument(
         "--take-over",
         action="store_true",
@@ -72,6 +78,7 @@ def rerun(one: argparse.ArgumentParser) -> None:
         help="how much is real (default: verify; with a change or --times, what-if)",
     )
     _flow(one)
+    _values(one)
     _changes(one)
     one.add_argument(
         "--graft", metavar="SESSION", help="with --mode continue: take over this re-run's answers"
@@ -160,6 +167,15 @@ def _flow(one: argparse.ArgumentParser) -> None:
         metavar="FLOW",
         default="",
         help="the flow it ran, path/to/file.py:name (needless for samples)",
+    )
+
+
+def _values(one: argparse.ArgumentParser) -> None:
+    several(
+        one,
+        "--value",
+        "NAME=VALUE",
+        "what was left out of the record as [redacted: NAME]; NAME in PLACE=VALUE for one place",
     )
 
 

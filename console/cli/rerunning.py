@@ -14,12 +14,13 @@ from handoff_console.console.cli.looking import write_json
 from handoff_console.console.cli.named_values import named_numbers, named_values
 from handoff_console.console.cli.places import next_command, store_of
 from handoff_console.console.cli.progress import counted
-from handoff_console.console.cli.resuming import announced, until_it_rests
+from handoff_console.console.cli.resuming import until_it_rests
 from handoff_console.console.cli.terminal import Terminal, wrapped
 from handoff_console.console.cli.tree_text import outcome_text
 from handoff_console.console.commands.errors import CommandError
 from handoff_console.console.commands.estimates import Plan, plan_of, plan_rerun
 from handoff_console.console.commands.flows import load_flow, model_named
+from handoff_console.console.commands.left_out_values import values_of
 from handoff_console.console.commands.looking import which_handoff
 from handoff_console.console.commands.prompt_folders import folder_with
 from handoff_console.console.commands.rerun_forms import plan_form, rerun_form
@@ -73,8 +74,6 @@ def _order(store: Path, arguments: Namespace, terminal: Terminal) -> RerunOrder:
         mode = Mode.LIVE if edits.armed else Mode.WHAT_IF
 
     def announce(ready: Prepared) -> None:
-        if ready.flow.changes and order.mode is not Mode.VERIFY:
-            announced(terminal)(ready.flow.changes)
         _write_plan(plan_of(ready, order), order, terminal.note, terminal.columns)
 
     order = RerunOrder(
@@ -84,6 +83,7 @@ def _order(store: Path, arguments: Namespace, terminal: Terminal) -> RerunOrder:
         graft=arguments.graft or "",
         times=arguments.times,
         named=arguments.flow,
+        values=values_of(arguments.value),
         announce=announce,
         tell=counted(terminal, "run") if arguments.times > 1 else None,
     )
@@ -192,6 +192,10 @@ def _rested(store: Path, done: Rerun, order: RerunOrder, terminal: Terminal) -> 
 
 def _write_plan(plan: Plan, order: RerunOrder, write: Write, columns: int) -> None:
     shown = plan_view(plan, order)
+    if shown.flow_changes:
+        write("This flow is not quite the one that was recorded:")
+    for change in shown.flow_changes:
+        write(f"  {change}")
     write(f"{shown.title}; recorded as {shown.recorded_outcome}")
     for line in shown.lines:
         write(f"  {line}")

@@ -1,7 +1,7 @@
 """`approve`, `answer` and `resume`: what people say to a session, and going on with it."""
 
 from argparse import Namespace
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -9,6 +9,7 @@ from typing import Any
 
 from handoff_console.console.cli.asking import (
     ask_person,
+    ask_values,
     is_interactive,
     write_arguments,
     write_pending,
@@ -17,7 +18,8 @@ from handoff_console.console.cli.looking import check_outcomes, write_json, writ
 from handoff_console.console.cli.places import next_command, store_of
 from handoff_console.console.cli.terminal import Terminal
 from handoff_console.console.commands import forms, saying
-from handoff_console.console.commands.errors import CommandError
+from handoff_console.console.commands.errors import CommandError, ValuesLeftOut
+from handoff_console.console.commands.left_out_values import values_of
 from handoff_console.console.commands.looking import SessionRecord, open_session
 from handoff_console.console.commands.resuming import Resumption, resume_session
 from handoff_console.console.commands.running import outcome_of
@@ -80,6 +82,8 @@ def resume(arguments: Namespace, terminal: Terminal) -> int:
         models=arguments.model,
         take_over=arguments.take_over,
         leave_unknown=arguments.leave_unknown,
+        values=values_of(arguments.value),
+        leave_marks=arguments.leave_marks,
         wait_for_answers=is_interactive(terminal),
         announce=announced(terminal),
     )
@@ -87,13 +91,25 @@ def resume(arguments: Namespace, terminal: Terminal) -> int:
     if not found.is_answered and is_interactive(terminal):
         ask_person(store, found, terminal)
     try:
-        result = resume_session(store, session_id, how)
+        result = _resumed(store, session_id, how, terminal)
         if result.waiting_for:
             result = until_it_rests(store, session_id, how, terminal) or result
     except KeyboardInterrupt:
         say_cancelled(session_id, arguments, terminal)
         raise
     return write_result(result, arguments, terminal)
+
+
+def _resumed(store: Path, session_id: str, how: Resumption, terminal: Terminal) -> SessionResult:
+    """Go on with a session; whoever sits there is asked for what was left out of its record."""
+    try:
+        return resume_session(store, session_id, how)
+    except ValuesLeftOut as missing:
+        if not is_interactive(terminal):
+            raise
+        values: Mapping[str, Sequence[str]] = ask_values(missing.gaps, terminal)
+    said = {**how.values, **values}
+    return resume_session(store, session_id, replace(how, values=said, leave_marks=True))
 
 
 def until_it_rests(

@@ -7,7 +7,8 @@ import shutil
 import sys
 import textwrap
 import unicodedata
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager, nullcontext
 from functools import cached_property
 from typing import TextIO
 
@@ -59,8 +60,12 @@ class Terminal:
             return False
         return bool(os.environ.get("FORCE_COLOR")) or self.out.isatty()
 
-    def ask(self, question: str) -> str:
+    def ask(self, question: str, *, is_secret: bool = False) -> str:
         """Write a question and return the line that is typed; empty at the end of input.
+
+        Args:
+            question: What is asked.
+            is_secret: The line does not appear as it is typed.
 
         Raises:
             KeyboardInterrupt: Ctrl-C, however soon it comes.
@@ -68,9 +73,13 @@ class Terminal:
         self.err.write(question)
         self.err.flush()
         # A signal that comes just before Python waits for a line would be seen only after the line.
-        while not _is_typed():
-            pass
-        return sys.stdin.readline()
+        with _without_echo() if is_secret else nullcontext():
+            while not _is_typed():
+                pass
+            line = sys.stdin.readline()
+        if is_secret:
+            self.err.write("\n")
+        return line
 
     def styled(self, text: str, style: str) -> str:
         """Return text in the look of an outcome, of `strong` or of `dim`; plain without colour."""
@@ -138,6 +147,27 @@ def _columns(sign: str) -> int:
     if unicodedata.combining(sign) or unicodedata.category(sign) in {"Cf", "Me", "Mn"}:
         return 0
     return 2 if unicodedata.east_asian_width(sign) in {"F", "W"} else 1
+
+
+@contextmanager
+def _without_echo() -> Iterator[None]:
+    """Let what is typed not appear, where the terminal can do that."""
+    try:
+        import termios
+    except ImportError:  # no such terminals on this system
+        yield
+        return
+    try:
+        before = termios.tcgetattr(sys.stdin)
+    except (OSError, ValueError, termios.error):
+        yield
+        return
+    silent = [*before[:3], before[3] & ~termios.ECHO, *before[4:]]
+    termios.tcsetattr(sys.stdin, termios.TCSADRAIN, silent)
+    try:
+        yield
+    finally:
+        termios.tcsetattr(sys.stdin, termios.TCSADRAIN, before)
 
 
 def _is_typed() -> bool:

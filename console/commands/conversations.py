@@ -17,6 +17,7 @@ from typing import Any
 from handoff_console.console.commands.errors import NotListening
 from handoff_console.console.commands.flows import load_flow
 from handoff_console.console.commands.jobs import begun_within
+from handoff_console.console.commands.left_out_values import keep_while_waiting
 from handoff_console.console.commands.price_file import priced
 from handoff_console.console.commands.working import at_work
 from handoff_console.runtime import Event, Flow, Origin, Session, SessionResult
@@ -237,18 +238,26 @@ class _Conversation:
                 raise
 
     async def _talk(self, sink: StoreSink) -> None:
+        originals: dict[str, str] = {}
+        keep_while_waiting(self.session_id, originals, waits=True)
         session = Session(
             self.flow,
+            originals=originals,
             sink=_TellsWhenRecorded(sink, self.started, self.session_id),
             session_id=self.session_id,
             ledger=StoreLedger(sink.db, self.flow.redaction),
             origin=Origin(flow_source=self.source),
         )
-        with self.listener.heard():
-            result = await session.say(self.first)
-            result = await self.listener.converse(session, result)
-            if not result.waiting_for:
-                session.close()
+        waits = False
+        try:
+            with self.listener.heard():
+                result = await session.say(self.first)
+                result = await self.listener.converse(session, result)
+                waits = bool(result.waiting_for)
+                if not waits:
+                    session.close()
+        finally:
+            keep_while_waiting(self.session_id, originals, waits=waits)
 
 
 def _note_failure(session_id: str, error: BaseException) -> None:

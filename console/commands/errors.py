@@ -10,11 +10,15 @@ CommandError (HandoffConsoleError)
 ├── ArgumentsRefused  changed arguments are none that the tool takes
 ├── NotListening      a session takes no message now
 ├── CannotGoOn        a session is closed, still waits, or belongs to somebody else
+│   └── ValuesLeftOut     what it was told is not all in its record
 └── FlowNotNamed      a record alone does not say which code to run
 ```
 """
 
+from collections.abc import Sequence
+
 from handoff_console.runtime.errors import HandoffConsoleError
+from handoff_console.runtime.gaps import Gap
 
 
 class CommandError(HandoffConsoleError):
@@ -56,6 +60,22 @@ class NotListening(CommandError):
 
 class CannotGoOn(CommandError):
     """A session cannot be resumed as it stands; nothing was changed."""
+
+
+class ValuesLeftOut(CannotGoOn):
+    """What was said to a session is not all in its record; nothing was run."""
+
+    def __init__(self, session_id: str, gaps: Sequence[Gap]) -> None:
+        self.gaps = tuple(gaps)
+        names = dict.fromkeys(gap.name for gap in gaps)
+        missing = [
+            f"{name} ({', '.join(gap.place for gap in gaps if gap.name == name)})" for name in names
+        ]
+        super().__init__(
+            f"Values were left out of the record of session {session_id!r}, and its agents would "
+            f"read marks in their place: {'; '.join(missing)}. Say each with --value "
+            f"{f'{gaps[0].name}=VALUE'!r}, or --leave-marks to go on with the marks."
+        )
 
 
 class FlowNotNamed(CommandError):

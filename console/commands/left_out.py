@@ -28,11 +28,11 @@ def left_out_notes(ready: Prepared, mode: Mode) -> Iterator[str]:
         return
     tools = list(dict.fromkeys(_tools(ready, tape, mode)))
     if tools:
-        again = " or let live-reads ask it again," if mode is Mode.WHAT_IF else ""
+        again = ", or let live-reads ask it again" if mode is Mode.WHAT_IF else ""
         yield (
             f"What {listed(tools)} returned holds a value that was left out of the record, and the "
-            f"model reads a mark in its place; pretend that it returned the whole value,{again} to "
-            "ask with the value itself."
+            "model reads a mark in its place; say the value with --value, or pretend that it "
+            f"returned the whole of it{again}."
         )
     workers = list(dict.fromkeys(_workers(ready, tape))) if mode is Mode.WHAT_IF else []
     if workers:
@@ -46,7 +46,7 @@ def left_out_notes(ready: Prepared, mode: Mode) -> Iterator[str]:
     ):
         yield (
             "The conversation that came along holds a value that was left out of the record, and "
-            "the model reads a mark in its place."
+            "the model reads a mark in its place; say the value with --value."
         )
 
 
@@ -83,7 +83,7 @@ def _of_session(ready: Prepared, tape: Tape) -> Iterator[str]:
     if is_live and (said or any(_is_marked(one.message) for one in tape.results.values())):
         yield (
             "Values were left out of this record; whoever is really asked from here on reads marks "
-            "in their place."
+            "in their place, but for those that are said with --value."
         )
 
 

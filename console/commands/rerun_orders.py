@@ -1,7 +1,7 @@
 """What is to be run again, and what can be wrong with it: checked before anything runs."""
 
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from handoff_console.console.commands.errors import CommandError
@@ -17,6 +17,7 @@ from handoff_console.runtime import Recording
 from handoff_console.runtime.contract import HandoffRequest
 from handoff_console.runtime.edits import Edits
 from handoff_console.runtime.events import HandoffClosed, HandoffRequested
+from handoff_console.runtime.gaps import filled
 from handoff_console.runtime.models import as_model
 from handoff_console.runtime.recorded import (
     RecordedAgain,
@@ -43,6 +44,8 @@ class RerunOrder:
     times: int = 1
     named: str = ""
     """The flow: `path/to/file.py:name`; empty where a sample ran."""
+    values: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    """What was left out of the record, as `filled` takes it."""
     announce: "Callable[[Prepared], None] | None" = None
     """Is told what is about to run, before it does."""
     tell: Callable[[int, int], None] | None = None
@@ -74,8 +77,8 @@ def prepare(db: sqlite3.Connection, session_id: str, order: RerunOrder) -> Prepa
     """Check everything that can be wrong with a re-run before anything runs.
 
     Raises:
-        RequestError: There is no such handoff, it never began, its agent is gone from the flow, or
-            an edit is wrong.
+        RequestError: There is no such handoff, it never began, its agent is gone from the flow, an
+            edit is wrong, or a value is not what was left out of the record.
         FlowNotNamed: The session ran a file, and the file is not named.
         FlowError: There is no model of the name that an edit has.
         CommandError: An act is armed that would not run, the graft is none, or a value that was
@@ -84,7 +87,10 @@ def prepare(db: sqlite3.Connection, session_id: str, order: RerunOrder) -> Prepa
     recording = recording_of(db, session_id, order.alone)
     with record_read(session_id):
         recorded = find_handoff(recording, order.handoff_id)
-    flow = flow_for(recording, order.named)
+    flow = flow_for(recording, order.named, order.handoff_id)
+    if order.values:
+        recording = filled(recording, order.values, flow.flow.redaction)
+        recorded = find_handoff(recording, order.handoff_id)
     graft = _graft(db, session_id, order)
     agent = agent_of(flow.flow, recorded)
     edits = order.edits.over(_edits_of(graft)) if graft else order.edits
@@ -162,5 +168,6 @@ def _check_it_is_all_there(request: HandoffRequest) -> None:
     if REDACTED in request.task:
         raise CommandError(
             "The task holds a value that was left out of the record, and a model would be asked "
-            "with a mark in its place; say the whole task with --task TEXT."
+            "with a mark in its place; say it with --value NAME=VALUE, or the whole task with "
+            "--task TEXT."
         )

@@ -2,14 +2,16 @@
 
 import asyncio
 import sqlite3
+from collections.abc import Callable
 from typing import Any
 
 from handoff_console.console.commands.errors import CannotGoOn
 from handoff_console.console.commands.flow_files import file_reference
+from handoff_console.console.commands.left_out_values import known_here
 from handoff_console.console.commands.recorded_edits import recorded_edits, whole_edits
 from handoff_console.console.commands.recorded_flows import flow_for, started_of
 from handoff_console.console.commands.rerun_orders import RerunOrder
-from handoff_console.runtime import Origin, Recording, SessionResult
+from handoff_console.runtime import Flow, Origin, Recording, SessionResult
 from handoff_console.runtime.edits import Edits
 from handoff_console.runtime.rerun import rerun
 from handoff_console.runtime.rerun_player import Mode
@@ -24,13 +26,19 @@ GRAFT = "graft"
 
 
 def resume_rerun(
-    db: sqlite3.Connection, so_far: Recording, named: str, edits: Edits | None, **options: Any
+    db: sqlite3.Connection,
+    so_far: Recording,
+    whole: Callable[[Flow], Recording],
+    named: str,
+    edits: Edits | None,
+    **options: Any,
 ) -> SessionResult:
     """Go on with a re-run that waited for a person, or whose process is gone.
 
     Args:
         db: The store that holds it and what it repeats.
         so_far: The re-run.
+        whole: Returns it with what was left out of its record, by the rules of its flow.
         named: The flow, as for `flow_for`.
         edits: What was changed, from somebody who has it at hand; else as it was recorded.
         options: Fields of `RunOptions`.
@@ -46,6 +54,7 @@ def resume_rerun(
             f"Session {so_far.session_id!r} repeats a part of {started.rerun_of!r}, which is gone "
             "from this store, so there is nothing to go on from."
         ) from error
+    original = known_here(original, of=so_far.session_id)
     graft = started.metadata.get(GRAFT)
     flow = flow_for(original, named)
     return asyncio.run(
@@ -56,7 +65,7 @@ def resume_rerun(
             mode=Mode(started.rerun_mode),
             edits=edits or whole_edits(so_far, "run the handoff again with it instead"),
             graft=recording_of(db, graft) if graft else None,
-            so_far=so_far,
+            so_far=whole(flow.flow),
             ledger=StoreLedger(db, flow.flow.redaction),
             origin=Origin(flow_source=flow.source, metadata=started.metadata),
             **options,

@@ -11,6 +11,8 @@ from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from handoff_console.console.commands.as_then_notes import check_models_asked
+from handoff_console.console.commands.left_out_values import keep_while_waiting
 from handoff_console.console.commands.looking import SessionRecord
 from handoff_console.console.commands.rerun_orders import (
     Prepared,
@@ -106,6 +108,7 @@ def rerun_handoff(store_path: Path, asked: str, order: RerunOrder) -> Rerun:
     with closing(open_sink(store_path)) as sink:
         session_id = reader.resolve_session(sink.db, asked)
         ready = prepare(sink.db, session_id, order)
+        check_models_asked(ready, order.mode)
         if order.announce:
             order.announce(ready)
         runs: list[Ran] = []
@@ -154,6 +157,7 @@ def _run(sink: StoreSink, ready: Prepared, order: RerunOrder) -> Ran:
     session_id = new_session_id(SystemClock())
     metadata = {GRAFT: ready.graft.session_id} if ready.graft else None
     told = _Telling(sink, session_id, order)
+    originals: dict[str, str] = {}
     try:
         again = rerun(
             ready.flow.flow,
@@ -166,12 +170,14 @@ def _run(sink: StoreSink, ready: Prepared, order: RerunOrder) -> Ran:
             session_id=session_id,
             ledger=StoreLedger(sink.db, ready.flow.flow.redaction),
             origin=Origin(flow_source=ready.flow.source, metadata=metadata),
+            originals=originals,
         )
         result = asyncio.run(stoppable(session_id, again))
     except ReplayDiverged:
         told.end()
         return _diverged(sink.db, session_id)
     told.end()
+    keep_while_waiting(session_id, originals, waits=bool(result.session.waiting_for))
     ran = _ran(result, _recorded_seconds(sink.db, session_id))
     called = unanswered(reader.load_events(sink.db, session_id, kinds=KINDS))
     return replace(ran, unanswered_calls=called.calls, unanswered_acts=called.acts)

@@ -6,14 +6,15 @@ time, and an act whose outcome nobody knows waits for the operator.
 
 import asyncio
 import sqlite3
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from handoff_console.console.commands.errors import CannotGoOn
 from handoff_console.console.commands.flows import chosen_models
+from handoff_console.console.commands.left_out_values import keep_while_waiting, made_whole
 from handoff_console.console.commands.recorded_flows import (
     adapted,
     check_models,
@@ -70,6 +71,10 @@ class Resumption:
     """Is told what differs from the flow that was recorded."""
     begun: Callable[[], None] | None = None
     """Is told when something new is in the record."""
+    values: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    """What was left out of the record, as `filled` takes it."""
+    leave_marks: bool = False
+    """What is missing of the record besides is read as marks."""
     more: Callable[[Session, SessionResult], Awaitable[SessionResult]] | None = None
     """Says what else there is to say after the last recorded turn, as `resume` takes it; not asked
     of a re-run."""
@@ -85,6 +90,8 @@ def resume_session(store_path: Path, asked: str, how: Resumption | None = None) 
 
     Raises:
         CannotGoOn: It is closed, came from a file, still waits, or an act's outcome is unknown.
+        ValuesLeftOut: Somebody would read a mark where a value was left out of the record.
+        RequestError: A value that is given is not what was left out.
         SessionHeld: Another process runs it, or goes on with it now.
         FlowNotNamed: It ran a file, and the file is not named.
         ReplayDiverged: The flow now asks for something else than was recorded; nothing was changed.
@@ -99,12 +106,16 @@ def resume_session(store_path: Path, asked: str, how: Resumption | None = None) 
             _forget_what_never_began(db, session_id)
             found = pending_of(db, session_id)
             _check_it_can_go_on(found, db, leave_unknown=how.leave_unknown)
-            result = _resumed(sink, session_id, how)
+            originals: dict[str, str] = {}
+            result = _resumed(sink, session_id, how, originals)
+            keep_while_waiting(session_id, originals, waits=bool(result.waiting_for))
             take_over_said(db, session_id)
     return result
 
 
-def _resumed(sink: StoreSink, session_id: str, how: Resumption) -> SessionResult:
+def _resumed(
+    sink: StoreSink, session_id: str, how: Resumption, originals: dict[str, str]
+) -> SessionResult:
     recording = recording_of(sink.db, session_id)
     said = inbox_of(sink.db, session_id)
     wait = how.wait_for_answers or _waits_for_answers(recording)
@@ -113,20 +124,29 @@ def _resumed(sink: StoreSink, session_id: str, how: Resumption) -> SessionResult
         "decisions": said.decisions,
         "answers": said.answers_by_handoff,
         "wait_for_answers": wait,
+        "originals": originals,
     }
+
+    def whole(flow: Flow) -> Recording:
+        more = how.more is not None
+        return made_whole(
+            recording, how.values, flow.redaction, leave_marks=how.leave_marks, says_more=more
+        )
+
     if started_of(recording).rerun_of:
-        return resume_rerun(sink.db, recording, how.named, how.edits, **told)
+        return resume_rerun(sink.db, recording, whole, how.named, how.edits, **told)
     if how.flow:
         recorded = adapted(how.flow, started_of(recording).flow_source, recording)
     else:
         recorded = flow_for(recording, how.named)
+    so_far = whole(recorded.flow)
     chosen = chosen_models(recorded.flow, how.models)
     check_models(recorded, recording, chosen)
     if how.announce and recorded.changes:
         how.announce(recorded.changes)
     going_on = resume(
         recorded.flow,
-        recording,
+        so_far,
         model=chosen.every_agent,
         models=chosen.by_agent,
         ledger=StoreLedger(sink.db, recorded.flow.redaction),

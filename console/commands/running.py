@@ -6,6 +6,7 @@ from contextlib import closing
 from pathlib import Path
 
 from handoff_console.console.commands.flows import Models
+from handoff_console.console.commands.left_out_values import keep_while_waiting
 from handoff_console.runtime import (
     Flow,
     HandoffRequest,
@@ -46,8 +47,9 @@ def run_once(
     Raises:
         StoreError: The store cannot be opened or does not take the record.
     """
+    originals: dict[str, str] = {}
     with closing(open_sink(store_path, create=True)) as sink:
-        return asyncio.run(
+        result = asyncio.run(
             run(
                 flow,
                 message,
@@ -57,8 +59,11 @@ def run_once(
                 ledger=StoreLedger(sink.db, flow.redaction),
                 wait_for_answers=wait_for_answers,
                 origin=Origin(flow_source=source, metadata=metadata),
+                originals=originals,
             )
         )
+    keep_while_waiting(result.session_id, originals, waits=bool(result.waiting_for))
+    return result
 
 
 def outcome_of(result: SessionResult) -> str:

@@ -454,18 +454,17 @@ def test_what_a_tool_returned_with_a_value_that_was_left_out_is_told(handoff, fo
 
     told = (
         "What mail returned holds a value that was left out of the record, and the model reads a "
-        "mark in its place; pretend that it returned the whole value,"
+        "mark in its place; say the value with --value, or pretend that it returned the whole of it"
     )
-    assert notes("--mode", "what-if") == [
-        f"{told} or let live-reads ask it again, to ask with the value itself."
-    ]
-    assert notes("--mode", "live") == [f"{told} to ask with the value itself."]
+    assert notes("--mode", "what-if") == [f"{told}, or let live-reads ask it again."]
+    assert notes("--mode", "live") == [f"{told}."]
+    assert notes("--mode", "what-if", "--value", "card number=4111 1111 1111 1111") == []
     assert notes("--mode", "what-if", "--tool-result", "mail={}") == []
     assert notes("--mode", "live", "--arm", "mail") == []
     assert notes("--mode", "verify") == notes("--mode", "continue") == []
     assert notes("--mode", "continue", "--limits", "max_steps=9")[-1] == (
         "Values were left out of this record; whoever is really asked from here on reads marks in "
-        "their place."
+        "their place, but for those that are said with --value."
     )
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from support.command import PROGRAM, environment
 
-PROMPTS = (b"[y/N]", b"later):")
+PROMPTS = (b"[y/N]", b"later):", b"leaves the mark:", b"takes the first again:")
 """How the questions end that a command asks."""
 
 

@@ -1,0 +1,128 @@
+"""Values that were left out of a record, for a session that goes on: known here, or asked for.
+
+A process that ran a session until it waited for somebody still knows what it was told, and goes on
+with that. Any other is told the values by a person. Neither writes them anywhere.
+"""
+
+from collections.abc import Mapping, MutableMapping, Sequence
+from dataclasses import dataclass
+
+from handoff_console.console.commands.errors import CommandError, ValuesLeftOut
+from handoff_console.runtime import Recording, Redaction
+from handoff_console.runtime.gaps import Gap, filled, gaps, mark_of, with_bodies
+
+_SESSIONS_KEPT = 500
+_originals: dict[str, Mapping[str, str]] = {}
+"""Of sessions that wait, what was left out of their record, as `RunOptions.originals` has it."""
+
+_DERIVED = ("step", "call")
+"""Words in the places of what models and tools said, who mostly repeat what a person did."""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A value that a person is asked for."""
+
+    gap: Gap
+    number: int
+    """Which of the marks of its name in this place, from 1."""
+    is_first: bool
+    """No other of its name is asked for before; a later one may be the same value."""
+
+
+def keep_while_waiting(
+    session_id: str, originals: MutableMapping[str, str], *, waits: bool
+) -> None:
+    """Keep what was left out of a session's record while it waits; forget it when it does not."""
+    _originals.pop(session_id, None)
+    if waits:
+        _originals[session_id] = originals
+        while len(_originals) > _SESSIONS_KEPT:
+            _originals.pop(next(iter(_originals)))
+
+
+def made_whole(
+    recording: Recording,
+    values: Mapping[str, Sequence[str]],
+    redaction: Redaction,
+    *,
+    leave_marks: bool = False,
+    says_more: bool = False,
+) -> Recording:
+    """Return a record as it was said, to go on with.
+
+    Args:
+        recording: The session so far.
+        values: What a person says, as `filled` takes it.
+        redaction: The rules of its flow.
+        leave_marks: What is still missing is read as marks.
+        says_more: The user will say more after its last turn.
+
+    Raises:
+        ValuesLeftOut: Something is missing.
+        RequestError: A value is not what was left out.
+    """
+    said = filled(recording, values, redaction) if values else recording
+    whole = known_here(said, of=recording.session_id)
+    missing = [] if leave_marks else gaps(whole, says_more=says_more)
+    if missing:
+        raise ValuesLeftOut(recording.session_id, missing)
+    return whole
+
+
+def known_here(recording: Recording, *, of: str) -> Recording:
+    """Return a record with what this process knows of it, since it was said to session `of`."""
+    return with_bodies(recording, _originals.get(of, {}))
+
+
+def asked_for(missing: Sequence[Gap]) -> list[Asked]:
+    """Return which values a person is asked for: what people said, and of the rest each name once.
+
+    What models and tools said mostly repeats what they were told.
+    """
+    names_said = {gap.name for gap in missing if not _is_derived(gap)}
+    asked: list[Asked] = []
+    for gap in missing:
+        is_known = any(one.gap.name == gap.name for one in asked)
+        if _is_derived(gap) and (is_known or gap.name in names_said):
+            continue
+        for number in range(1, gap.marks + 1):
+            asked.append(Asked(gap, number, not is_known and number == 1))
+    return asked
+
+
+def said_values(asked: Sequence[Asked], said: Sequence[str]) -> dict[str, list[str]]:
+    """Return what a person said, as `filled` takes it.
+
+    Args:
+        asked: What was asked for.
+        said: The answers; an empty one takes the first value of the same name, or leaves the mark.
+    """
+    values: dict[str, list[str]] = {}
+    for one, text in zip(asked, said, strict=True):
+        if text:
+            values.setdefault(one.gap.name, [text])
+        value = text or values.get(one.gap.name, [mark_of(one.gap.name)])[0]
+        values.setdefault(f"{one.gap.name} in {one.gap.place}", []).append(value)
+    return values
+
+
+def values_of(words: Sequence[str]) -> dict[str, list[str]]:
+    """Return the values of `NAME=VALUE` and `NAME in PLACE=VALUE`, in order.
+
+    Raises:
+        CommandError: One is no such word.
+    """
+    values: dict[str, list[str]] = {}
+    for word in words:
+        name, mark, value = word.partition("=")
+        if not mark or not name.strip() or not value:
+            raise CommandError(
+                f"{word!r} says no value; write --value NAME=VALUE, or NAME in PLACE=VALUE."
+            )
+        values.setdefault(name.strip(), []).append(value)
+    return values
+
+
+def _is_derived(gap: Gap) -> bool:
+    return any(f" {word} " in gap.place for word in _DERIVED)
