@@ -39,7 +39,7 @@ bench: .venv/installed-dev ## Run the benchmarks, one at a time.
 	@$(BIN)/pytest -m benchmark -s $(ARGS)
 
 crash: .venv/installed-dev ## Kill every sample at each of its moments, go on, and count what differs.
-	@$(BIN)/python tests/support/killing.py $(ARGS) | tail -n 1
+	@$(BIN)/python tests/support/killing.py --sum $(ARGS)
 
 samples: .venv/installed ## Record the sample sessions again.
 	@$(BIN)/python -m handoff_console.sample_runs.make
