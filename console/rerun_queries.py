@@ -12,6 +12,7 @@ from handoff_console.console import rerun_state
 from handoff_console.console.commands.attempt_names import AttemptName, attempt_named
 from handoff_console.console.commands.bisecting import Bisection, Prepared, plan_bisection
 from handoff_console.console.commands.estimates import Plan, plan_rerun
+from handoff_console.console.commands.left_out_values import left_out
 from handoff_console.console.commands.looking import SessionRecord
 from handoff_console.console.commands.rerun_orders import RerunOrder
 from handoff_console.console.commands.rerun_records import record_of, recorded_order
@@ -28,6 +29,7 @@ from handoff_console.console.viewmodels.rerun_plan import MODE_TITLES
 from handoff_console.console.viewmodels.resumption import ResumptionView, resumption_view
 from handoff_console.console.viewmodels.text import one_line
 from handoff_console.runtime.contract import State
+from handoff_console.runtime.gaps import Gap
 from handoff_console.store import reader
 from handoff_console.store.analysis.asked_with import sender_of
 from handoff_console.store.analysis.diff import Comparison
@@ -35,6 +37,7 @@ from handoff_console.store.analysis.findings.record import Record
 from handoff_console.store.analysis.lineage import Attempt, attempts
 from handoff_console.store.analysis.nodes import HandoffTree
 from handoff_console.store.errors import SessionAmbiguous
+from handoff_console.store.recordings import recording_of
 
 
 def handoff_attempts(members: Sequence[Member], handoff_id: str) -> tuple[Attempt, ...]:
@@ -236,7 +239,14 @@ def resumption(found: Version, tree: HandoffTree) -> ResumptionView:
     """Return what going on with an interrupted session means."""
     with reading(found.path) as db:
         events = reader.load_events(db, found.session_id, kinds=_ANSWER_KINDS)
-        return resumption_view(tree, events, pending_of(db, found.session_id))
+        waits = pending_of(db, found.session_id)
+        return resumption_view(tree, events, waits, _left_out(found))
 
 
 _ANSWER_KINDS = frozenset({"model_called", "model_replied", "tool_called", "tool_returned"})
+
+
+@lru_cache(maxsize=16)
+def _left_out(found: Version) -> tuple[Gap, ...]:
+    with reading(found.path) as db:
+        return tuple(left_out(recording_of(db, found.session_id)))

@@ -145,6 +145,8 @@ def go_on(
     *,
     leave_unknown: bool = False,
     closes: bool = True,
+    values: Mapping[str, Sequence[str]] | None = None,
+    leave_marks: bool = False,
 ) -> None:
     """Go on with a session in the background, and return once it does.
 
@@ -153,8 +155,11 @@ def go_on(
         pace: How fast a sample answers.
         leave_unknown: Also where nobody knows what became of an act; the agent is told so.
         closes: End the session with the answer to its last message; otherwise more can be said.
+        values: What was left out of its record, as `filled` takes it.
+        leave_marks: What is missing of its record besides is read as marks.
 
     Raises:
+        ValuesLeftOut: Something is missing of its record.
         HandoffConsoleError: It cannot; the text says why in one sentence.
     """
     speed = PACES.get(pace, PACES[DEFAULT_PACE])
@@ -165,6 +170,8 @@ def go_on(
         speed=speed,
         leave_unknown=leave_unknown,
         open_seconds=0.0 if closes else conversations.OPEN_SECONDS,
+        values=values or {},
+        leave_marks=leave_marks,
     )
 
 

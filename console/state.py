@@ -3,11 +3,13 @@
 Everything that is selected stands in the address, so that a link shows somebody else the same.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Literal, get_args
 from urllib.parse import urlencode
 
 import streamlit as st
+
+from handoff_console.console.commands.left_out_values import Asked
 
 Tab = Literal["Request", "Gate", "Result", "Context"]
 TABS: tuple[Tab, ...] = get_args(Tab)
@@ -26,6 +28,7 @@ _LEAVING = "leaving_for"
 _LEAVING_AT = "leaving_at"
 _PROBLEM = "said_problem"  # no panel may have that key: a widget keeps its own there
 _TOLD = "told"
+_MISSED = "missed"
 
 
 def selected_session() -> str | None:
@@ -217,6 +220,17 @@ def told_about(session_id: str) -> str:
     """Return what the reader was told about this session; empty when that is nothing."""
     about, sentence = st.session_state.get(_TOLD, ("", ""))
     return str(sentence) if about == session_id else ""
+
+
+def miss(session_id: str, asked: Sequence[Asked]) -> None:
+    """Keep which values a session that waits cannot go on without; none takes them away."""
+    st.session_state[_MISSED] = (session_id, tuple(asked))
+
+
+def missed_by(session_id: str) -> Sequence[Asked]:
+    """Return which values this session cannot go on without, as far as that was found out."""
+    about, asked = st.session_state.get(_MISSED, ("", ()))
+    return tuple(asked) if about == session_id else ()
 
 
 def page_of_list() -> int:

@@ -1,8 +1,10 @@
 """Going on with a session from a screen: with which flow, and at which pace."""
 
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
+from types import MappingProxyType
 
 from handoff_console import sample_runs
 from handoff_console.console.commands.background import start_resume
@@ -23,6 +25,8 @@ def go_on(
     speed: float = 1.0,
     leave_unknown: bool = False,
     open_seconds: float = 0.0,
+    values: Mapping[str, Sequence[str]] = MappingProxyType({}),
+    leave_marks: bool = False,
 ) -> None:
     """Go on with a session in a thread, and return once it does.
 
@@ -33,6 +37,8 @@ def go_on(
         speed: How fast a sample's agents answer: 1 like a language model, 0 at once.
         leave_unknown: Also where the outcome of an act is unknown; the agent is told so.
         open_seconds: How long it waits for more after each answer; 0 closes it at once.
+        values: What was left out of its record, as `filled` takes it.
+        leave_marks: What is missing of its record besides is read as marks.
 
     Raises:
         CannotGoOn, SessionHeld, FlowNotNamed, ReplayDiverged: It cannot; see `resume_session`.
@@ -40,7 +46,10 @@ def go_on(
     """
     how = _resumption(store_path, session_id, named_flows, speed)
     more = Listener(session_id, open_seconds).converse if open_seconds else None
-    start_resume(store_path, session_id, replace(how, leave_unknown=leave_unknown, more=more))
+    how = replace(
+        how, leave_unknown=leave_unknown, more=more, values=values, leave_marks=leave_marks
+    )
+    start_resume(store_path, session_id, how)
 
 
 def _resumption(

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from handoff_console.console.commands.errors import CommandError, ValuesLeftOut
 from handoff_console.runtime import Recording, Redaction
+from handoff_console.runtime.errors import HandoffConsoleError
 from handoff_console.runtime.gaps import Gap, filled, gaps, mark_of, with_bodies
 
 _SESSIONS_KEPT = 500
@@ -68,6 +69,17 @@ def made_whole(
     if missing:
         raise ValuesLeftOut(recording.session_id, missing)
     return whole
+
+
+def left_out(recording: Recording) -> list[Gap]:
+    """Return what a person has to say before a session goes on, as far as nobody here knows it.
+
+    A record that cannot be read misses nothing: what is wrong with it is said when it goes on.
+    """
+    try:
+        return gaps(known_here(recording, of=recording.session_id))
+    except HandoffConsoleError:
+        return []
 
 
 def known_here(recording: Recording, *, of: str) -> Recording:

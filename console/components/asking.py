@@ -1,12 +1,15 @@
 """What a session waits for, and the ways to answer: yes to exactly this, yes with changes, no."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import streamlit as st
 
 from handoff_console.console.commands.json_values import typed_value
+from handoff_console.console.commands.left_out_values import Asked
+from handoff_console.console.components.labels import label
+from handoff_console.console.components.left_out import left_out_form
 from handoff_console.console.components.panel import Node, panel, status, tag
 from handoff_console.console.viewmodels.asking import (
     ActShown,
@@ -31,13 +34,16 @@ class Replies:
     go_on: Callable[[], None]
 
 
-def show_asking(found: Asking, replies: Replies, *, going_on: bool = False) -> None:
+def show_asking(
+    found: Asking, replies: Replies, *, going_on: bool = False, left_out: Sequence[Asked] = ()
+) -> None:
     """Draw everything that a session waits for; nothing where it waits for nobody.
 
     Args:
         found: What it waits for.
         replies: What the buttons do.
         going_on: It goes on at this moment, with what was said.
+        left_out: What was left out of its record, and it cannot go on without.
     """
     if found.is_empty:
         return
@@ -47,13 +53,16 @@ def show_asking(found: Asking, replies: Replies, *, going_on: bool = False) -> N
         for question in found.questions:
             _show_question(found.session_id, question, replies)
         if found.can_go_on and not going_on:
-            _show_go_on(found, replies)
+            _show_go_on(found, replies, left_out)
 
 
-def _show_go_on(found: Asking, replies: Replies) -> None:
-    label = "Go on" if not found.left else "Go on with what was said so far"
+def _show_go_on(found: Asking, replies: Replies, left_out: Sequence[Asked]) -> None:
+    name = "Go on" if not found.left else "Go on with what was said so far"
+    if left_out:
+        left_out_form(left_out, found.session_id, name, replies.go_on)
+        return
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.button(label, key="asking_go_on", on_click=replies.go_on)
+        st.button(name, key="asking_go_on", on_click=replies.go_on)
         if found.left:
             st.caption(f"{count(found.left, 'more is', 'more are')} waited for.")
 
@@ -138,12 +147,12 @@ def shown_piece(piece: Piece) -> Node:
 
 def _field(key: str, argument: ArgumentShown, act: ActShown) -> None:
     name = f"{argument.name} ({argument.takes})" if argument.takes else argument.name
-    label, place = _escaped(name), f"{key}/value/{argument.key}"
+    shown, place = label(name), f"{key}/value/{argument.key}"
     before = "" if argument.left_out else argument.typed
     if argument.is_long:
-        typed = st.text_area(label, before, key=place, height=140)
+        typed = st.text_area(shown, before, key=place, height=140)
     else:
-        typed = st.text_input(label, before, key=place)
+        typed = st.text_input(shown, before, key=place)
     problem = _problem(argument, act, typed)
     if problem:
         panel(f"{place}/problem", [tag("p.problem.small", f"✕ {problem}", outcome="error")])
@@ -172,8 +181,8 @@ def _buttons(key: str, act: ActShown, replies: Replies, note: str, *, changes: b
 
     with st.container(horizontal=True):
         verb = act.words.verb
-        label = f"Yes, {verb} it as changed" if changes else f"Yes, {verb} exactly this"
-        st.button(label, key=f"{key}/yes", type="primary", on_click=yes)
+        name = f"Yes, {verb} it as changed" if changes else f"Yes, {verb} exactly this"
+        st.button(name, key=f"{key}/yes", type="primary", on_click=yes)
         st.button(f"No, do not {verb} it", key=f"{key}/no", on_click=no)
 
 
@@ -221,8 +230,3 @@ def _show_question(session_id: str, question: QuestionShown, replies: Replies) -
 def _now(key: str, before: str) -> str:
     """Return what stands in a field at this moment: inside a callback it may be newer."""
     return str(st.session_state.get(key, before) or "")
-
-
-def _escaped(label: str) -> str:
-    """Return a label without markup: Streamlit reads Markdown in labels."""
-    return "".join(f"\\{sign}" if sign in "\\`*[]$:~<>#|" else sign for sign in label)

@@ -1,8 +1,14 @@
 """Recorded names as labels of fields: Streamlit reads Markdown in them, and shall find none."""
 
-_SIGNS = frozenset("\\`*_{}[]()#+-.!~:$|<>&")
+import re
+
+_SIGNS = frozenset("\\`*_{}[]#+-.!~:$|<>&")
+"""Not `(` and `)`: without brackets before them they are text, and a label is read aloud as it is
+written, with every backslash."""
+_LIST = re.compile(r"(\s*\d+)\)")
 
 
 def label(text: str) -> str:
     """Return a text that a field shows exactly as it is."""
-    return "".join(f"\\{sign}" if sign in _SIGNS else sign for sign in text)
+    shown = "".join(f"\\{sign}" if sign in _SIGNS else sign for sign in text)
+    return _LIST.sub(r"\1\\)", shown, count=1) if _LIST.match(shown) else shown

@@ -5,11 +5,13 @@ from typing import Any
 
 import streamlit as st
 
+from handoff_console.console.components.left_out import left_out_form
 from handoff_console.console.components.panel import Node, panel, tag
 from handoff_console.console.viewmodels.resumption import ResumptionView, UnknownAct
 
 HAPPENED, NOT_HAPPENED, UNKNOWN = "It happened", "It did not happen", "Go on without knowing"
 KEY = "resume"
+RESUME = "Resume this session"
 
 
 def show_resumption(
@@ -35,13 +37,17 @@ def show_resumption(
         if problem:
             panel("resume_problem", [tag("div.verdict.text", problem, outcome="error")])
         missing = [act for act in view.unknown if _said(session_id, act.place) is None]
-        st.button(
-            "Resume this session",
-            type="primary",
-            on_click=on_resume,
-            disabled=bool(missing),
-            help="Say first what became of each act." if missing else None,
-        )
+        first = "Say first what became of each act." if missing else ""
+        if view.left_out:
+            left_out_form(view.left_out, session_id, RESUME, on_resume, missing=first)
+        else:
+            st.button(
+                RESUME,
+                type="primary",
+                on_click=on_resume,
+                disabled=bool(missing),
+                help=first or None,
+            )
 
 
 def said_about(view: ResumptionView, session_id: str) -> Mapping[str, tuple[str, str]]:

@@ -5,9 +5,11 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from handoff_console.console import runs, state
-from handoff_console.console.commands.errors import FlowNotNamed
+from handoff_console.console.commands.errors import FlowNotNamed, ValuesLeftOut
+from handoff_console.console.commands.left_out_values import asked_for
 from handoff_console.console.commands.saying import answer, decide
 from handoff_console.console.components.asking import Replies, show_asking
+from handoff_console.console.components.left_out import MISSING, forget_said, said_there
 from handoff_console.console.components.panel import panel, tag
 from handoff_console.console.settings import named_store, store_path
 from handoff_console.console.viewmodels.asking import ActShown, QuestionShown, asking
@@ -49,7 +51,12 @@ def asking_part(session_id: str, *, closes: bool = True) -> None:
     if told:
         panel("asking_told", [tag("div.verdict.text", told, outcome="needs_input", role="alert")])
     found = asking(runs.pending(session_id), now=time.time())
-    show_asking(found, replies, going_on=runs.is_at_work(session_id))
+    show_asking(
+        found,
+        replies,
+        going_on=runs.is_at_work(session_id),
+        left_out=state.missed_by(session_id),
+    )
 
 
 def _say(session_id: str, say: Callable[[], None], closes: bool, *, go_on: bool = False) -> None:
@@ -59,7 +66,7 @@ def _say(session_id: str, say: Callable[[], None], closes: bool, *, go_on: bool 
         say()
         left = asking(runs.pending(session_id), now=time.time()).left
         if go_on or not (left or runs.is_at_work(session_id)):
-            runs.go_on(session_id, state.chosen_pace(), closes=closes)
+            _go_on(session_id, closes)
     except AlreadySaid as error:
         by = f" by {error.said_by}" if error.said_by else ""
         state.tell(
@@ -67,10 +74,23 @@ def _say(session_id: str, say: Callable[[], None], closes: bool, *, go_on: bool 
             f"{error.subject} was dealt with before{by}, in another window or from a shell; that "
             "counts, and what you said now was not taken.",
         )
+    except ValuesLeftOut as missing:
+        state.miss(session_id, asked_for(missing.gaps))
+        state.tell(session_id, f"What you said is kept. {MISSING}")
     except FlowNotNamed:
         state.tell(session_id, _how_to_go_on(session_id))
     except HandoffConsoleError as error:
         state.tell(session_id, str(error))
+
+
+def _go_on(session_id: str, closes: bool) -> None:
+    asked = state.missed_by(session_id)
+    values, leave_marks = said_there(asked, session_id)
+    runs.go_on(
+        session_id, state.chosen_pace(), closes=closes, values=values, leave_marks=leave_marks
+    )
+    forget_said(asked, session_id)
+    state.miss(session_id, ())
 
 
 def _how_to_go_on(session_id: str) -> str:

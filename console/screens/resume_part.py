@@ -2,8 +2,9 @@
 
 from handoff_console.console import rerun_queries, runs, state
 from handoff_console.console.commands import saying
-from handoff_console.console.commands.errors import FlowNotNamed
+from handoff_console.console.commands.errors import FlowNotNamed, ValuesLeftOut
 from handoff_console.console.commands.typed_values import json_value
+from handoff_console.console.components.left_out import MISSING, forget_said, said_there
 from handoff_console.console.components.resuming import (
     HAPPENED,
     UNKNOWN,
@@ -35,7 +36,17 @@ def _resume(record: Record, view: ResumptionView) -> None:
                 result = json_value(came_back) if came_back else saying.HAPPENED
                 saying.settle(store_path(), session_id, place, happened=happened, result=result)
         leave = any(what == UNKNOWN for what, _ in said.values())
-        runs.go_on(session_id, runs.AT_ONCE, leave_unknown=leave)
+        values, leave_marks = said_there(view.left_out, session_id)
+        runs.go_on(
+            session_id,
+            runs.AT_ONCE,
+            leave_unknown=leave,
+            values=values,
+            leave_marks=leave_marks,
+        )
+        forget_said(view.left_out, session_id)
+    except ValuesLeftOut:
+        state.tell(session_id, MISSING)
     except FlowNotNamed:
         source = runs.flow_source(session_id) or "path/to/file.py:name"
         state.tell(session_id, ways_on(session_id, flow=source, store=named_store()))

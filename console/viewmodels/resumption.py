@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from handoff_console.console.commands.left_out_values import Asked, asked_for
 from handoff_console.console.commands.waiting import Pending, UnknownEffect
 from handoff_console.console.viewmodels.text import as_name, count, one_line, pretty
 from handoff_console.runtime.contract import State
@@ -13,6 +14,7 @@ from handoff_console.runtime.events import (
     ToolCalled,
     ToolReturned,
 )
+from handoff_console.runtime.gaps import Gap
 from handoff_console.store.analysis.nodes import HandoffNode, HandoffTree
 
 
@@ -37,15 +39,20 @@ class ResumptionView:
     """What will be done, a sentence each."""
     unknown: tuple[UnknownAct, ...]
     """What the operator has to say first."""
+    left_out: tuple[Asked, ...]
+    """What was left out of its record, and is asked for."""
 
 
-def resumption_view(tree: HandoffTree, events: Sequence[Event], waits: Pending) -> ResumptionView:
+def resumption_view(
+    tree: HandoffTree, events: Sequence[Event], waits: Pending, missing: Sequence[Gap] = ()
+) -> ResumptionView:
     """Return what going on with a session means.
 
     Args:
         tree: Its handoffs.
         events: Its calls of models and tools, with their answers.
         waits: What it waits for.
+        missing: What was left out of its record, and may be read by whoever goes on.
     """
     nodes = tree.nodes
     open_nodes = [node for node in nodes if node.outcome in {State.INTERRUPTED, State.RUNNING}]
@@ -59,6 +66,7 @@ def resumption_view(tree: HandoffTree, events: Sequence[Event], waits: Pending) 
         ),
         ahead=tuple(_ahead(open_nodes, events)),
         unknown=tuple(map(_unknown, waits.effects)),
+        left_out=tuple(asked_for(missing)),
     )
 
 

@@ -9,73 +9,16 @@ from pathlib import Path
 import pytest
 from support.command import program
 from support.terminals import typed
+from support.tills import CARD, MESSAGE, lines, with_till
 
 pytestmark = pytest.mark.acceptance
 
-CARD = "4111 1111 1111 1111"
-MESSAGE = f"Charge order A-1 to {CARD}, please."
 FLOW = ("--flow", "till.py:flow")
-
-TILL = '''\
-"""Charges the card that a message names, once the order was looked up."""
-
-import os
-import re
-import signal
-from pathlib import Path
-
-from handoff_console.runtime import Agent, Effect, Flow, Tool, say, use
-
-HERE = Path(__file__).parent
-CARD = re.compile(r"\\\\d{4} \\\\d{4} \\\\d{4} \\\\d{4}|\\\\[redacted: card number\\\\]")
-
-
-def look_up(order: str) -> dict:
-    """Look an order up."""
-    if os.environ.get("DIES"):
-        os.kill(os.getpid(), signal.SIGKILL)
-    return {"order": order, "total": 30}
-
-
-def charge(card: str, total: int) -> str:
-    """Charge a card."""
-    with (HERE / "charged.txt").open("a") as out:
-        out.write(f"{card} {total}\\\\n")
-    return "charged"
-
-
-def mail(to: str) -> str:
-    """Send a letter."""
-    return "sent"
-
-
-def clerk(call):
-    text = call.messages[1]["content"]
-    with (HERE / "read.txt").open("a") as out:
-        out.write(f"{text}\\\\n")
-    steps = [use("look_up", order="A-1"), use("charge", card=CARD.search(text)[0], total=30)]
-    if "letter" in text:
-        steps.insert(0, use("mail", to="bob"))
-    done = len(call.results)
-    return steps[done] if done < len(steps) else say(f"Done: {call.results[-1].content}")
-
-
-flow = Flow("till", [
-    Agent(
-        "clerk", model=clerk, may_write=True,
-        tools=[
-            Tool(look_up, inline=True),
-            Tool(charge, effect=Effect.WRITE, inline=True),
-            Tool(mail, effect=Effect.EXTERNAL, inline=True),
-        ],
-    ),
-])
-'''.replace("\\\\", "\\")
 
 
 @pytest.fixture(autouse=True)
 def till(folder: Path) -> None:
-    (folder / "till.py").write_text(TILL)
+    with_till(folder)
 
 
 @pytest.fixture
@@ -84,10 +27,6 @@ def killed(handoff, folder) -> str:
     program(folder, "run", "till.py:flow", "--message", MESSAGE, DIES="1")
     (session,) = (line["session_id"] for line in json.loads(handoff("list", "--json").out))
     return str(session)
-
-
-def lines(path: Path) -> list[str]:
-    return path.read_text().splitlines() if path.exists() else []
 
 
 def is_written(folder: Path) -> bool:

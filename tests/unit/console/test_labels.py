@@ -1,0 +1,19 @@
+"""Recorded names as labels of fields: shown exactly as they are."""
+
+import pytest
+
+from handoff_console.console.components.labels import label
+
+
+@pytest.mark.parametrize(
+    ("text", "written"),
+    [
+        ("card number (1 of 2)", "card number (1 of 2)"),
+        ("[x](javascript:y)", r"\[x\](javascript\:y)"),
+        ("1) first", r"1\) first"),
+        ("*bold* :smile: $x$", r"\*bold\* \:smile\: \$x\$"),
+        ("a_b <b>", r"a\_b \<b\>"),
+    ],
+)
+def test_no_sign_of_a_name_is_markup_and_no_other_is_escaped(text, written):
+    assert label(text) == written
