@@ -123,8 +123,8 @@ def compare(left: Record, right: Record, *, handoffs: tuple[str, str] | None = N
         path=path,
         pairs=tuple(pairs),
         settings=tuple(_settings(left, right, whole=path is None)),
-        left=totals(left.tree, mine, _figures(pairs, "left"), is_handoff=bool(handoffs)),
-        right=totals(right.tree, theirs, _figures(pairs, "right"), is_handoff=bool(handoffs)),
+        left=totals(left.tree, mine, _figures(pairs, "left"), is_handoff=path is not None),
+        right=totals(right.tree, theirs, _figures(pairs, "right"), is_handoff=path is not None),
         first=min(firsts)[1] if firsts else None,
     )
 

@@ -51,6 +51,16 @@ def test_a_rerun_and_what_it_repeats_are_compared_as_when_it_was_made(handoff, r
     assert (made["left"]["outcome"], made["left"]["limit"]) == ("limit_reached", "steps")
 
 
+def test_a_rerun_of_the_first_handoff_is_compared_with_one_that_has_come_to_its_end(handoff):
+    made = json.loads(handoff("rerun", EXPLAINED, "h1", "--json").out)
+    again = made["runs"][0]["session_id"]
+
+    form = json.loads(handoff("diff", EXPLAINED, again, "--json").out)
+
+    assert form["path"] == "t1"
+    assert (form["left"]["outcome"], form["right"]["outcome"]) == ("ok", "ok")
+
+
 def test_two_sessions_are_compared_whole_and_the_cause_comes_first(handoff):
     form = json.loads(handoff("diff", CUT_OFF, EXPLAINED, "--json").out)
 
