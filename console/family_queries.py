@@ -77,3 +77,10 @@ def member_of(session_id: str) -> Member | None:
     except SessionUnknown:
         return None
     return next((one for one in members if one.version.session_id == session_id), None)
+
+
+def running_seconds(found: Version) -> float:
+    """Return how long ago a session began; its events tell nothing while a model is asked."""
+    with reading(found.path) as db:
+        begun = reader.load_events(db, found.session_id, kinds=frozenset({"session_started"}))
+    return max(0.0, time.time() - begun[0].at) if begun else 0.0

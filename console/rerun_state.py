@@ -7,6 +7,7 @@ import streamlit as st
 SIDES, SESSION = "side_by_side", "session"
 """The pages, as the address names them."""
 _LEAVING = "leaving_for_page"
+_WATCHED = "watched_run"
 
 
 def started_run() -> str | None:
@@ -17,6 +18,16 @@ def started_run() -> str | None:
 def follow(session_id: str | None) -> None:
     """Show how far a run is; None goes back to the form."""
     _put({"run": session_id})
+
+
+def watch(session_id: str) -> None:
+    """Note that the reader of this window waits for a run."""
+    st.session_state[_WATCHED] = session_id
+
+
+def was_watched(session_id: str) -> bool:
+    """Say, once, whether the reader waited for this run; who comes back to it later did not."""
+    return bool(st.session_state.pop(_WATCHED, None) == session_id)
 
 
 def sides() -> tuple[str | None, str | None]:

@@ -2,6 +2,27 @@
 
 const CURSOR_EVENT = 'handoff-cursor';
 
+// Where one page is left for another, Streamlit writes two entries into the history: the other page's
+// query under this page's path, then the page itself. The way back would stop at the first, which is
+// the address of nothing: the second takes its place.
+const SAME_MOVE_MS = 3000;
+
+function oneEntryForAPage() {
+  if (history.handoffPush) return;
+  const push = history.handoffPush = history.pushState;
+  let here = '', at = -Infinity;
+  history.pushState = function (state, title, url) {
+    const to = new URL(url ?? location.href, location.href), from = new URL(location.href);
+    const isSecond = here === location.href && performance.now() - at < SAME_MOVE_MS
+      && to.search === from.search && to.pathname !== from.pathname;
+    (isSecond ? history.replaceState : push).call(history, state, title, url);
+    const onlyQuery = to.pathname === from.pathname && to.search !== from.search;
+    here = onlyQuery ? location.href : '';
+    at = performance.now();
+  };
+}
+oneEntryForAPage();
+
 // Text only: recorded text never becomes markup.
 function make(tag, className, text) {
   const element = document.createElement(tag);

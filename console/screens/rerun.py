@@ -22,8 +22,7 @@ st.page_link(
     query_params={**state.address_of(version.session_id), "handoff": handoff},
 )
 run = rerun_state.started_run()
-if run:
-    rerun_parts.progress(version, handoff, run)
+if run and rerun_parts.progress(version, handoff, run):
     st.stop()
 try:
     source, named = rerun_queries.flow_of(version.session_id)

@@ -1,6 +1,6 @@
 """The parts of the page on which a handoff is run again."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import streamlit as st
 
@@ -33,7 +33,7 @@ from handoff_console.console.queries import Version
 from handoff_console.console.screens import attempt_parts
 from handoff_console.console.viewmodels.attempts import edit_lines
 from handoff_console.console.viewmodels.rerun_plan import MODE_SENTENCES, MODE_TITLES, plan_view
-from handoff_console.console.viewmodels.text import as_name, one_line
+from handoff_console.console.viewmodels.text import as_name, one_line, seconds
 from handoff_console.runtime.contract import Status
 from handoff_console.runtime.errors import HandoffConsoleError
 from handoff_console.runtime.rerun_player import Mode
@@ -144,36 +144,61 @@ def start_it(form: FormState) -> None:
         state.say(str(error))
         return
     state.say("")
+    if run:
+        rerun_state.watch(run)
     rerun_state.follow(run or None)
 
 
-def progress(version: Version, handoff_id: str, run: str) -> None:
-    """Draw how far a run is, and go to the comparison when it is over."""
+def progress(version: Version, handoff_id: str, run: str) -> bool:
+    """Draw how far a run is, and go to the comparison when it is over.
+
+    Of one that is over already only the way to its comparison: the way back from there leads here.
+
+    Returns:
+        It is under way.
+    """
     attempt_parts.leave()
     job = job_of(run)
-    if _is_over(job, run):
-        if job and job.problem:
-            state.say(job.problem)
-        st.switch_page(
-            "screens/side_by_side.py",
-            query_params=rerun_state.sides_address(version.session_id, run, handoff_id),
-        )
-    st.fragment(lambda: _watch(version, handoff_id, run), run_every=POLL_SECONDS)()
+    if not _is_over(job, run):
+        rerun_state.watch(run)
+        st.fragment(lambda: _watch(version, handoff_id, run), run_every=POLL_SECONDS)()
+        return True
+    if job and job.problem:
+        state.say(job.problem)
+    address = rerun_state.sides_address(version.session_id, run, handoff_id)
+    if rerun_state.was_watched(run):
+        st.switch_page("screens/side_by_side.py", query_params=address)
+    if queries.version(run):
+        label = "⇄ What was started here is over: compare it"
+        st.page_link("screens/side_by_side.py", label=label, query_params=address)
+    return False
 
 
 def _watch(version: Version, handoff_id: str, run: str) -> None:
     job = job_of(run)
     if _is_over(job, run):
         st.rerun()
+    what = _what_runs(run, job.total if job else 1)
+    panel("running", [tag("p.big.text", what[0]), *(tag("p.quiet.text", one) for one in what[1:])])
     if job and job.total > 1:
         st.progress(job.done / job.total, text=f"{job.done} of {job.total} runs are done")
-    else:
-        panel("running", [tag("p.big", "It runs …"), tag("p.quiet", "What it does is recorded.")])
     if job:
-        st.button("Stop", on_click=job.stop, disabled=job.was_stopped)
+        label = "Stopping …" if job.was_stopped else "Stop"
+        st.button(label, on_click=job.stop, disabled=job.was_stopped)
     attempt_parts.strip(version.session_id, handoff_id, (run, handoff_id))
     if rerun_state.is_leaving():
         st.rerun()
+
+
+def _what_runs(run: str, times: int) -> Sequence[str]:
+    """Return which re-run is under way: what it does, what is changed, and for how long it runs."""
+    member = family_queries.member_of(run)
+    if member is None or not member.mode:
+        return ("It runs …",)
+    found = rerun_queries.rerun_sentence(member)
+    often = f", {times} times" if times > 1 else ""
+    since = seconds(family_queries.running_seconds(member.version))
+    return f"It runs{often} … {since}", found.how, found.changes
 
 
 def _is_over(job: Job | None, run: str) -> bool:

@@ -106,3 +106,24 @@ def test_every_attempt_that_is_named_is_in_sight_the_newest_too(page, cut_off):
         assert box["x"] + box["width"] <= column["x"] + column["width"], name
     page.get_by_role("button", name="… 8 more …", exact=True).click()
     expect(page.get_by_role("button", name="2 what if", exact=True)).to_be_visible(timeout=SLOW_MS)
+
+
+def test_the_way_back_from_a_comparison_leads_over_the_form_to_the_session(page, cut_off):
+    console: Console = cut_off[0]
+    page.set_default_timeout(SLOW_MS)
+    page.goto(console.session(cut_off[1], handoff="h3"))
+    page.get_by_role("link", name="Re-run this handoff").click()
+    expect(page.get_by_role("button", name="Run it again")).to_be_enabled(timeout=SLOW_MS)
+    page.get_by_role("button", name="Run it again").click()
+    expect(page).to_have_url(re.compile("side_by_side"), timeout=SLOW_MS)
+    idle(page)
+
+    page.go_back()
+    expect(page.get_by_text("Run account (h3) again")).to_be_visible(timeout=SLOW_MS)
+    expect(page).to_have_url(re.compile("rerun\\?session="))
+    compare = page.get_by_role("link", name="What was started here is over: compare it")
+    expect(compare).to_be_visible()
+
+    page.go_back()
+    expect(page.get_by_role("link", name="Re-run this handoff")).to_be_visible(timeout=SLOW_MS)
+    expect(page).to_have_url(re.compile("session\\?session="))

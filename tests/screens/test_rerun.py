@@ -1,5 +1,6 @@
 """The form for running a handoff again: what it starts from, what is wrong, what it starts."""
 
+import os
 import threading
 from contextlib import closing
 
@@ -279,6 +280,59 @@ def test_while_it_runs_the_page_says_so_and_then_shows_the_comparison(screen, cu
     assert "Nothing differs but what the runs took." in text(page, "sides_head")
 
 
+GATED = """
+import pathlib
+from handoff_console.runtime import Agent, Flow, say
+
+first = pathlib.Path(__file__).with_name("first")
+
+def waits(call):
+    if first.exists():
+        return say(pathlib.Path(__file__).with_name("gate").read_text())
+    first.touch()
+    return say("at once")
+
+flow = Flow("gated", [Agent("porter", model=waits)])
+"""
+
+
+def test_while_it_runs_the_page_says_which_handoff_runs_again_and_with_what_change(
+    screen, store, tmp_path, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "gated.py").write_text(GATED)
+    os.mkfifo(tmp_path / "gate")  # whoever reads it waits until somebody writes
+    monkeypatch.setenv("HANDOFF_FLOWS", '["gated.py:flow"]')
+    flow = load_flow("gated.py:flow").flow
+    session = run_once(store, flow, "Open it", source="gated.py:flow").session_id
+    page = typed(form(screen, session, "h1"), "Most steps", 5, "number_input")
+
+    start_button(page).click()
+    page.run()
+    said = text(page, "running")
+    (tmp_path / "gate").write_text("later")
+    for thread in threading.enumerate():
+        if thread.name.startswith("rerun-"):
+            thread.join(30)
+    page.run()
+
+    assert said.startswith("It runs … ")
+    assert f"What if: h1 of session {session} again. Changed: limits.max_steps = 5." in said
+    assert "attempt 2 what if ok" in text(page, "sides_head")
+
+
+def test_a_run_that_was_over_before_somebody_came_leads_to_its_comparison(screen, store, cut_off):
+    order = RerunOrder(handoff_id="h2", mode=Mode.VERIFY)
+    run = rerun_handoff(store, cut_off, order).runs[0].session_id
+
+    page = screen("rerun", session=cut_off, handoff="h2", run=run)
+
+    assert start_button(page)
+    (link,) = [one.proto for one in page.get("page_link") if "compare it" in one.proto.label]
+    assert link.label == "⇄ What was started here is over: compare it"
+    assert link.query_string == f"left={cut_off}&right={run}&handoff=h2"
+
+
 def test_a_flow_that_nobody_named_is_not_loaded(screen, store, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     mailbox(tmp_path)
@@ -313,6 +367,12 @@ def test_what_was_left_out_of_the_record_is_asked_for(screen, store, tmp_path, m
     assert start_button(page).disabled
     page = typed(page, "Task", "note nothing", "text_area")
     assert not start_button(page).disabled
+    page = form(screen, session, "h1")
+    marks = "Let the marks be read where values were left out of the record"
+    next(one for one in page.checkbox if one.label == marks).check()
+    page.run()
+    assert not start_button(page).disabled
+    assert " --leave-marks " in text(page, "command")
     page = typed(form(screen, session, "h1"), "How much is real", "verify", "radio")
     assert not start_button(page).disabled
 
