@@ -166,6 +166,12 @@ class Edits:
                 )
         request = self.request(recorded)
         owned = agent.tools_by_name
+        gone = [name for name in recorded.allowed_tools if name not in owned]
+        if gone and self.allowed_tools is None:
+            raise RequestError(
+                f"Agent {agent.name!r} no longer has the tool {gone[0]!r}, which it was allowed "
+                f"when this was recorded; say which it may use (--tools): {choices(owned, 'none')}."
+            )
         places = [name for name in self.tool_results if not _is_place(name)]
         for name in (*request.allowed_tools, *places, *self.armed, *self.denied):
             if name not in owned:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from handoff_console.runtime.agents import Agent
-from handoff_console.runtime.as_recorded import with_recorded_prompts
+from handoff_console.runtime.as_recorded import as_recorded
 from handoff_console.runtime.budget import Pool
 from handoff_console.runtime.contract import (
     ContextPolicy,
@@ -159,7 +159,7 @@ def _ordered(
     flow: Flow, recording: Recording, handoff_id: str, mode: Mode, edits: Edits
 ) -> _Ordered:
     recorded = find_handoff(recording, handoff_id)
-    as_was = with_recorded_prompts(flow, recording)
+    as_was = as_recorded(flow, recording)
     agent = agent_of(as_was, recorded)
     request = edits.check(as_was, agent, recorded.request, recorded.packet)
     tape = read_tape(recording)

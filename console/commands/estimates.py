@@ -1,11 +1,12 @@
 """What a re-run will take, from the recording alone: asked before anything runs."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from handoff_console.console.commands.as_then_notes import check_models_asked
 from handoff_console.console.commands.rerun_notes import notes_on
 from handoff_console.console.commands.rerun_orders import (
     Prepared,
@@ -13,8 +14,8 @@ from handoff_console.console.commands.rerun_orders import (
     prepare,
     recorded_outcome,
 )
-from handoff_console.runtime.contract import Effect, Limits
-from handoff_console.runtime.events import ModelReplied, ToolCalled, ToolReturned
+from handoff_console.runtime.contract import MIN_REPLY_TOKENS, Effect, Limits
+from handoff_console.runtime.events import ModelCalled, ModelReplied, ToolCalled, ToolReturned
 from handoff_console.runtime.rerun_player import Mode
 from handoff_console.store import reader
 from handoff_console.store.analysis.findings.record import Record
@@ -67,6 +68,7 @@ def plan_rerun(store_path: Path, asked: str, order: RerunOrder) -> Plan:
 
     Raises:
         CommandError, RequestError: It cannot be run; see `prepare`.
+        FlowError: A model that it would ask cannot be asked here.
         StoreError: The store cannot be opened.
     """
     with closing(open_reader(store_path)) as db:
@@ -75,7 +77,12 @@ def plan_rerun(store_path: Path, asked: str, order: RerunOrder) -> Plan:
 
 
 def plan_of(ready: Prepared, order: RerunOrder) -> Plan:
-    """Return what a checked re-run will take."""
+    """Return what a checked re-run will take.
+
+    Raises:
+        FlowError: A model that it would ask cannot be asked here.
+    """
+    check_models_asked(ready, order.mode)
     return Plan(
         ready.recording.session_id,
         ready.recorded.opened.target,
@@ -88,10 +95,12 @@ def plan_of(ready: Prepared, order: RerunOrder) -> Plan:
 
 
 def estimate(ready: Prepared, order: RerunOrder) -> Estimate:
-    """Return what a re-run will take if it goes as it went."""
+    """Return what a re-run will take if it goes as it went, as far as its limits let it."""
     record = Record(ready.recording.events, ready.recording.body)
     event, mode, times = ready.recorded.event, order.mode, order.times
     part = part_of(record, Place(event.path or "", event.attempt))
+    if mode is not Mode.VERIFY:
+        record = _until_its_limits(record, part, ready)
     live = _live_nodes(part, order)
     ids = {node.handoff_id for node in live}
     replies = [(e, p) for e, p in record.of(ModelReplied) if e.handoff_id in ids]
@@ -111,13 +120,45 @@ def estimate(ready: Prepared, order: RerunOrder) -> Estimate:
         times=times,
         model_calls=times * len(replies),
         tokens=times * sum(p.input_tokens + p.output_tokens for _, p in replies),
-        further_model_calls=times * _further(record, part, order),
+        further_model_calls=times * _further(record, part, ready, order),
         replayed_answers=times * max(answers - len(replies) - tool_calls - armed, 0),
         tool_calls=times * tool_calls,
         reused=tuple(dict.fromkeys(w for w in writes if w not in order.edits.armed)),
         repeated=tuple(dict.fromkeys(w for w in writes if w in order.edits.armed)),
         notes=tuple(notes_on(ready, order)),
     )
+
+
+def _until_its_limits(record: Record, part: Sequence[HandoffNode], ready: Prepared) -> Record:
+    """Return a record without what a handoff did beyond the limits that it has now.
+
+    From the first model call that they do not let through, nothing of it happens, nor of what it
+    called or passed on to after that.
+    """
+    inside = {node.handoff_id for node in part}
+    cut = next(iter(_beyond(record, ready)), None) if ready.edits.limits else None
+    if cut is None:
+        return record
+    happens = [e for e in record.events if e.seq < cut or e.handoff_id not in inside]
+    return Record(happens, record.body)
+
+
+def _beyond(record: Record, ready: Prepared) -> Iterator[int]:
+    """Yield where the record has a model call of the handoff that its limits do not let through."""
+    limits, opened = ready.request.limits, ready.recorded.event
+    tokens = 0
+    for event in record.events:
+        called, seconds = event.payload, event.elapsed_seconds - opened.elapsed_seconds
+        if event.handoff_id != opened.handoff_id:
+            continue
+        if isinstance(called, ModelReplied):
+            tokens += called.input_tokens + called.output_tokens
+        elif isinstance(called, ModelCalled) and (
+            called.step > limits.max_steps
+            or limits.max_tokens - tokens - called.estimate_tokens < MIN_REPLY_TOKENS
+            or (tokens and seconds >= limits.deadline_seconds)  # the first call always begins
+        ):
+            yield event.seq
 
 
 def _answered_from(
@@ -151,12 +192,22 @@ def _live_nodes(part: Sequence[HandoffNode], order: RerunOrder) -> Sequence[Hand
     return part
 
 
-def _further(record: Record, part: Sequence[HandoffNode], order: RerunOrder) -> int:
-    """Return the model calls that callers made after this handoff: another result changes them."""
-    if order.mode is not Mode.CONTINUE or not (order.graft or order.edits.described()) or not part:
+def _further(
+    record: Record, part: Sequence[HandoffNode], ready: Prepared, order: RerunOrder
+) -> int:
+    """Return the recorded model calls that may be made anew where the session goes on.
+
+    Those of callers after this handoff: another result changes their questions. Where the flow is
+    another one, any.
+    """
+    if order.mode is not Mode.CONTINUE:
+        return 0
+    replies = [event for event, _ in record.of(ModelReplied)]
+    if ready.flow.changes:
+        asked = {node.handoff_id for node in _live_nodes(part, order)}
+        return sum(event.handoff_id not in asked for event in replies)
+    if not (order.graft or order.edits.described()) or not part:
         return 0
     inside = {node.handoff_id for node in part}
     ended = max((node.closed_seq or node.last_seq for node in part), default=0)
-    return sum(
-        event.seq > ended and event.handoff_id not in inside for event, _ in record.of(ModelReplied)
-    )
+    return sum(event.seq > ended and event.handoff_id not in inside for event in replies)

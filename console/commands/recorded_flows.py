@@ -9,9 +9,19 @@ from dataclasses import dataclass
 from typing import Any
 
 from handoff_console.console.commands.errors import CannotGoOn, FlowNotNamed
+from handoff_console.console.commands.flow_changes import (
+    Kept,
+    flow_changes,
+    kept_as_recorded,
+)
 from handoff_console.console.commands.flows import Models, load_flow
+from handoff_console.console.commands.recorded_models import (
+    OtherModel,
+    check_can_be_asked,
+    with_recorded_models,
+)
 from handoff_console.runtime import Flow
-from handoff_console.runtime.as_recorded import flow_changes, with_recorded_prompts
+from handoff_console.runtime.as_recorded import as_recorded
 from handoff_console.runtime.errors import HandoffConsoleError, of_another_form
 from handoff_console.runtime.events import Recording, SessionStarted, UserMessageReceived
 from handoff_console.runtime.flow import Price
@@ -28,19 +38,24 @@ class RecordedFlow:
     """The flow of a recorded session, ready to be run again."""
 
     flow: Flow
-    """With the prompts and the limits it was recorded with."""
+    """With the prompts, edges, limits and models it was recorded with."""
     source: str
     """How it is named."""
     changes: Sequence[str]
     """What differs from the flow that was recorded, to be announced before anything runs."""
+    kept: Sequence[Kept] = ()
+    """What the flow has otherwise by now, and has here as it was recorded."""
+    other_models: Sequence[OtherModel] = ()
+    """Agents whose recorded model is not the flow's own."""
 
 
-def flow_for(recording: Recording, named: str = "") -> RecordedFlow:
+def flow_for(recording: Recording, named: str = "", handoff_id: str = "") -> RecordedFlow:
     """Return the flow of a recorded session.
 
     Args:
         recording: The session.
         named: A sample, or `path/to/file.py:name`, as the user says; empty where a sample ran.
+        handoff_id: Which of its handoffs is run again; empty for the session.
 
     Raises:
         FlowNotNamed: It is empty, and the session ran no sample.
@@ -54,17 +69,17 @@ def flow_for(recording: Recording, named: str = "") -> RecordedFlow:
         flow, source = loaded.flow, loaded.source
     else:
         flow, source = _sample_flow(recording.session_id, started), started.flow_source
-    return adapted(flow, source, recording)
+    return adapted(flow, source, recording, handoff_id)
 
 
-def adapted(flow: Flow, source: str, recording: Recording) -> RecordedFlow:
+def adapted(flow: Flow, source: str, recording: Recording, handoff_id: str = "") -> RecordedFlow:
     """Return a flow as a session had it, with what it cannot have of it told.
 
     Raises:
         CannotGoOn: The record has another form than its events say.
     """
     with record_read(recording.session_id):
-        return _adapted(flow, source, recording)
+        return _adapted(flow, source, recording, handoff_id)
 
 
 @contextmanager
@@ -82,14 +97,16 @@ def record_read(session_id: str) -> Iterator[None]:
         raise CannotGoOn(of_another_form(session_id, error)) from error
 
 
-def _adapted(flow: Flow, source: str, recording: Recording) -> RecordedFlow:
+def _adapted(flow: Flow, source: str, recording: Recording, handoff_id: str) -> RecordedFlow:
     asked = [e.payload for e in recording.events if isinstance(e.payload, UserMessageReceived)]
-    as_was = with_recorded_prompts(flow, recording)
+    as_was = as_recorded(flow, recording)
     if asked:
         as_was = as_was.changed(**{name: getattr(asked[0], name) for name in _RECORDED_LIMITS})
     snapshot = recording.body(started_of(recording).flow_digest)
     as_was = _with_recorded_prices(as_was, snapshot)
-    return RecordedFlow(as_was, source, flow_changes(as_was, snapshot))
+    as_was, others = with_recorded_models(as_was, recording, handoff_id)
+    changes = flow_changes(flow, as_was, snapshot)
+    return RecordedFlow(as_was, source, changes, kept_as_recorded(flow, as_was), others)
 
 
 def _with_recorded_prices(flow: Flow, snapshot: Mapping[str, Any]) -> Flow:
@@ -103,10 +120,12 @@ def check_models(recorded: RecordedFlow, recording: Recording, models: Models) -
 
     Raises:
         CannotGoOn: An agent would get another model; the text says how to name the right one.
-        FlowError: An agent has no model.
+        FlowError: An agent has no model, or one that cannot be asked here.
     """
     flow = recorded.flow
+    given = flow.agents_by_name.keys() if models.every_agent else models.by_agent.keys()
     were: Mapping[str, str] = started_of(recording).models
+    check_can_be_asked(flow, flow.agents_by_name.keys() - given)
     for agent in flow.agents:
         named: Any = (
             models.by_agent.get(agent.name) or models.every_agent or agent.model or flow.model

@@ -6,16 +6,19 @@ at. What a language model makes of a change, nobody knows before it is asked.
 
 from collections.abc import Iterator, Sequence
 
+from handoff_console.console.commands.as_then_notes import as_then_notes
 from handoff_console.console.commands.left_out import left_out_notes
 from handoff_console.console.commands.model_reading import may_read_prompt, reads_of
+from handoff_console.console.commands.recorded_models import activated_of
 from handoff_console.console.commands.rerun_orders import Prepared, RerunOrder, recorded_outcome
 from handoff_console.runtime.contract import ContextPolicy, Status
 from handoff_console.runtime.edits import Edits
-from handoff_console.runtime.events import AgentActivated, ToolCalled
+from handoff_console.runtime.events import ToolCalled
 from handoff_console.runtime.models import Model, as_model
+from handoff_console.runtime.packing import need_to_know
 from handoff_console.runtime.recorded import agent_of
 from handoff_console.runtime.rerun_player import Mode
-from handoff_console.store.analysis.plain_text import listed
+from handoff_console.store.analysis.plain_text import as_name, listed
 
 _REQUEST = frozenset({"messages", "request"})
 """Whoever reads these may read any part of the request."""
@@ -31,12 +34,15 @@ def notes_on(ready: Prepared, order: RerunOrder) -> Sequence[str]:
         *_of_limits(ready, edits),
         *_of_tools(ready, edits),
         *_of_mode(ready, edits, order.mode),
+        *_of_way(ready, edits, order.mode),
+        *as_then_notes(ready, order),
         *left_out_notes(ready, order.mode),
     ]
 
 
 def _of_readers(ready: Prepared, edits: Edits) -> Iterator[str]:
-    agent, activated = ready.recorded.opened.target, _activated(ready)
+    agent = ready.recorded.opened.target
+    activated = activated_of(ready.recording, ready.recorded.event.handoff_id or "")
     model = _model(ready, edits)
     if edits.model is not None and activated and activated.model == model.name:
         yield f"{agent} asked the model {model.name} already when this was recorded."
@@ -160,15 +166,36 @@ def _of_mode(ready: Prepared, edits: Edits, mode: Mode) -> Iterator[str]:
         )
 
 
+def _of_way(ready: Prepared, edits: Edits, mode: Mode) -> Iterator[str]:
+    """Yield which inputs do not arrive as they were said: the session sends them once more."""
+    opened, flow = ready.recorded.opened, ready.flow.flow
+    if mode is not Mode.CONTINUE or ready.graft or opened.source not in flow.agents_by_name:
+        return
+    edge = next(
+        (
+            one
+            for one in flow.agent(opened.source).edges
+            if (one.target, one.via) == (opened.target, opened.via)
+        ),
+        None,
+    )
+    if edge is None or not edits.inputs:
+        return
+    sent, _ = need_to_know(flow.redaction, edge, ready.request)
+    lost = [
+        f"inputs.{name}"
+        for name, value in edits.inputs.items()
+        if name not in sent.inputs or sent.inputs[name] != value
+    ]
+    if lost:
+        verb = "is" if len(lost) == 1 else "are"
+        yield (
+            f"{listed(lost)} {verb} removed again on the way to {as_name(opened.target)}, as "
+            "redaction and the edge's fields say; what-if asks with what was set."
+        )
+
+
 def _model(ready: Prepared, edits: Edits) -> Model:
     flow = ready.flow.flow
     agent = agent_of(flow, ready.recorded)
     return as_model(edits.model or agent.model or flow.model, flow.name, agent.name)
-
-
-def _activated(ready: Prepared) -> AgentActivated | None:
-    for event in ready.recording.events:
-        is_its_own = event.handoff_id == ready.recorded.event.handoff_id
-        if is_its_own and isinstance(event.payload, AgentActivated):
-            return event.payload
-    return None

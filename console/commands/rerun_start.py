@@ -12,6 +12,7 @@ from handoff_console.console.commands.flows import load_flow
 from handoff_console.console.commands.model_reading import may_read_prompt
 from handoff_console.console.commands.prompt_folders import version_folders
 from handoff_console.console.commands.recorded_flows import RecordedFlow, flow_for, record_read
+from handoff_console.console.commands.recorded_models import activated_of
 from handoff_console.console.commands.rerun_orders import recorded_outcome_of
 from handoff_console.console.commands.typed_values import typed_form
 from handoff_console.runtime.agents import Agent
@@ -108,9 +109,9 @@ def start_of(db: sqlite3.Connection, session_id: str, handoff_id: str, named: st
     recording = recording_of(db, session_id, handoff_id)
     with record_read(session_id):
         found = find_handoff(recording, handoff_id)
-    flow = flow_for(recording, named)
+    flow = flow_for(recording, named, handoff_id)
     agent = agent_of(flow.flow, found)
-    activated = _activated(recording, handoff_id)
+    activated = activated_of(recording, handoff_id)
     outcome = recorded_outcome_of(recording, found)
     return Start(
         session_id=session_id,
@@ -170,13 +171,6 @@ def source_of(db: sqlite3.Connection, session_id: str) -> str:
 def can_be_run_again(agent: str) -> bool:
     """Say whether a handoff to somebody can be run again: a person cannot be."""
     return agent != HUMAN
-
-
-def _activated(recording: Recording, handoff_id: str) -> AgentActivated | None:
-    for event in recording.events:
-        if event.handoff_id == handoff_id and isinstance(event.payload, AgentActivated):
-            return event.payload
-    return None
 
 
 def _was_denied(recording: Recording, handoff_id: str) -> bool:

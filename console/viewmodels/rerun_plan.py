@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from handoff_console.console.commands.estimates import Plan
 from handoff_console.console.commands.rerun_orders import RerunOrder
 from handoff_console.console.viewmodels.attempts import edit_lines
-from handoff_console.console.viewmodels.text import amount, as_name, count, one_line
+from handoff_console.console.viewmodels.text import amount, as_name, count, one_line, seconds
 from handoff_console.runtime.rerun_player import Mode
 
 MODE_TITLES: Mapping[Mode, str] = {
@@ -72,13 +72,13 @@ def _lines(plan: Plan) -> Iterator[str]:
         calls = count(found.model_calls, "model call")
         yield f"{calls}, about {amount(found.tokens)} tokens if it goes as it went"
         if "limits" in plan.edits:
-            steps = count(plan.limits.max_steps, "step")
-            yield f"at most {steps} and {amount(plan.limits.max_tokens)} tokens each, by its limits"
+            yield f"at most {_limits(plan)} each, by its limits"
     else:
         yield "no model call"
     if found.further_model_calls:
         more = count(found.further_model_calls, "further model call")
-        yield f"at most {more} where its result is read"
+        where = "where the flow now asks otherwise" if plan.changes else "where its result is read"
+        yield f"at most {more} {where}"
     if found.tool_calls:
         yield f"{count(found.tool_calls, 'tool call')} that only read"
     if found.replayed_answers:
@@ -87,6 +87,14 @@ def _lines(plan: Plan) -> Iterator[str]:
     if found.reused:
         reused = ", ".join(map(as_name, found.reused))
         yield f"not done again, answered as recorded: {reused}"
+
+
+def _limits(plan: Plan) -> str:
+    steps = count(plan.limits.max_steps, "step")
+    tokens = f"{amount(plan.limits.max_tokens)} tokens"
+    if "deadline_seconds" in plan.edits["limits"]:
+        return f"{steps}, {tokens} and {seconds(plan.limits.deadline_seconds)}"
+    return f"{steps} and {tokens}"
 
 
 def _graft_lines(plan: Plan, order: RerunOrder) -> Iterator[str]:

@@ -1,0 +1,111 @@
+"""What a re-run takes from the record although the flow says otherwise by now, and what it cannot.
+
+Said of those who may really be asked: of nobody else does it matter.
+"""
+
+from collections.abc import Iterator, Sequence
+
+from handoff_console.console.commands.recorded_models import OtherModel, check_can_be_asked
+from handoff_console.console.commands.rerun_orders import Prepared, RerunOrder
+from handoff_console.runtime.contract import HUMAN, HandoffKind
+from handoff_console.runtime.flow import Flow
+from handoff_console.runtime.rerun_player import Mode
+from handoff_console.store.analysis.plain_text import as_name, ended, one_line
+
+_SHOWN = 3
+"""Of more parts than that, the others are counted: a note is one sentence."""
+
+
+def as_then_notes(ready: Prepared, order: RerunOrder) -> Iterator[str]:
+    """Yield what is as it was recorded, and which models are not, a sentence each."""
+    asked = who_is_asked(ready, order.mode)
+    kept = [one.what for one in ready.flow.kept if not one.agent or one.agent in asked]
+    if asked and kept:
+        yield (
+            f"It runs as it was recorded, not as the flow says now: {_joined(kept)}. What is new "
+            "in the flow is tried by running it anew."
+        )
+    target = ready.recorded.opened.target
+    for other in ready.flow.other_models:
+        is_target = other.agent == target
+        if other.agent in asked and not (is_target and ready.edits.model is not None):
+            yield _of_model(other, is_target=is_target)
+
+
+def _joined(parts: Sequence[str]) -> str:
+    if len(parts) > _SHOWN:
+        parts = [*parts[: _SHOWN - 1], f"{len(parts) - _SHOWN + 1} more"]
+    *first, last = parts
+    return f"{', '.join(first)} and {last}" if first else last
+
+
+def check_models_asked(ready: Prepared, mode: Mode) -> None:
+    """Refuse a re-run whose models cannot be asked here; nobody else's matter.
+
+    Raises:
+        FlowError: One of them cannot; the text says why.
+    """
+    asked = who_is_asked(ready, mode)
+    given = {ready.recorded.opened.target} if ready.edits.model is not None else set()
+    check_can_be_asked(ready.flow.flow, asked - given)
+
+
+def who_is_asked(ready: Prepared, mode: Mode) -> frozenset[str]:
+    """Return the agents that may really be asked: those that are run again, and whom they reach.
+
+    Nobody, where every answer is a recorded one.
+    """
+    flow, target = ready.flow.flow, ready.recorded.opened.target
+    if mode is Mode.VERIFY:
+        return frozenset()
+    if mode is Mode.CONTINUE:
+        return _asked_on(ready)
+    if mode is Mode.WHAT_IF:  # what it calls is answered as recorded
+        return _reached(flow, target, {HandoffKind.TRANSFER})
+    return _reached(flow, target, set(HandoffKind))
+
+
+def _asked_on(ready: Prepared) -> frozenset[str]:
+    """Return who may be asked where the session goes on: who waits for it, and all of later turns.
+
+    Agents that had answered before it began have their recorded answers.
+    """
+    flow, event = ready.flow.flow, ready.recorded.event
+    turns = [one.turn for one in ready.recording.events]
+    if ready.flow.changes or (_is_changed(ready) and max(turns) > event.turn):
+        return frozenset(flow.agents_by_name)
+    if not _is_changed(ready):
+        return frozenset()
+    waiting = {ready.recorded.opened.target, *ready.recorded.surroundings.ancestors}
+    known = waiting & flow.agents_by_name.keys()
+    return frozenset().union(*(_reached(flow, name, set(HandoffKind)) for name in known))
+
+
+def _is_changed(ready: Prepared) -> bool:
+    return ready.graft is not None or bool(ready.edits.described())
+
+
+def _reached(flow: Flow, agent: str, ways: set[HandoffKind]) -> frozenset[str]:
+    found, left = {agent}, [agent]
+    while left:
+        for edge in flow.agent(left.pop()).edges:
+            if edge.via in ways and edge.target not in {*found, HUMAN}:
+                found.add(edge.target)
+                left.append(edge.target)
+    return frozenset(found)
+
+
+def _of_model(other: OtherModel, *, is_target: bool) -> str:
+    agent, was = as_name(other.agent), one_line(other.recorded, 60)
+    own = f"the flow's {one_line(other.own, 60)}" if other.own else "none"
+    if other.is_asked:
+        another = "; --model names another" if is_target else ""
+        return f"{agent} asks {was} as when this was recorded, and not {own}{another}."
+    if other.problem:
+        why = ended(one_line(other.problem, 150))
+        return f"{agent} asked {was} when this was recorded, and asks {own} now, since: {why}"
+    how = "name it in a shell with --model FILE.py:NAME" if is_target else "put it into the flow"
+    return (
+        f"{agent} asked the model {was!r} when this was recorded, which only its own program can "
+        f"make, and asks {own} now; {how} to ask it again."
+    )

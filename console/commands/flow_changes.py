@@ -1,0 +1,177 @@
+"""What a flow has otherwise than the one that a session was recorded with, in sentences."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from handoff_console.runtime.as_recorded import pairs, snapshot_of
+from handoff_console.runtime.flow import Flow
+from handoff_console.store.analysis.plain_text import as_name, listed
+
+_Part = Mapping[str, Any]
+_WORDS = {
+    "prompt": "prompt",
+    "description": "description",
+    "examples": "examples",
+    "threshold": "threshold",
+    "output_schema": "output schema",
+    "trust": "trust",
+}
+"""Of an agent, by how they are recorded."""
+_SEVERAL = frozenset({"examples", "limits", "allowed tools", "fields"})
+_OF_EDGE = {
+    "description": "description",
+    "payload": "payload",
+    "limits": "limits",
+    "context": "context policy",
+    "allowed_tools": "allowed tools",
+    "fields": "fields",
+    "output_schema": "output schema",
+    "return_to": "return_to",
+}
+_OF_FLOW = {
+    "start": "start",
+    "limits": "limits",
+    "pool_tokens": "pool",
+    "finish_floor_tokens": "finish floor",
+    "depth": "depth",
+    "max_handoffs": "max_handoffs",
+    "max_edge_repeats": "max_edge_repeats",
+    "max_workers": "max_workers",
+    "max_workers_per_session": "max_workers_per_session",
+    "max_result_bytes": "max_result_bytes",
+    "max_cost": "max_cost",
+    "aggregator": "aggregator",
+    "alert_tokens": "alert_tokens",
+}
+
+
+class Kept(NamedTuple):
+    """Something that a flow has otherwise by now, and a re-run has as it was recorded."""
+
+    what: str
+    """As the middle of a sentence: `the prompt of billing`."""
+    agent: str = ""
+    """Whose it is; empty where it is the flow's."""
+
+
+def flow_changes(loaded: Flow, as_was: Flow, recorded: _Part) -> list[str]:
+    """Return what a flow cannot have as a session was recorded with it, a sentence each.
+
+    Tools are compared by source, schema and effect; a changed one is announced before anything
+    runs live.
+
+    Args:
+        loaded: The flow as the user named it.
+        as_was: With all of the record that can be had again.
+        recorded: The flow as it was recorded.
+    """
+    return list(_changes(snapshot_of(loaded), snapshot_of(as_was), recorded))
+
+
+def kept_as_recorded(loaded: Flow, as_was: Flow) -> list[Kept]:
+    """Return what a flow has otherwise by now that a re-run takes from the record.
+
+    What a prompt version said is none of it: the flow never had it.
+    """
+    words = {} if as_was.prompt_version != loaded.prompt_version else _WORDS
+    return list(_kept(snapshot_of(loaded), snapshot_of(as_was), words))
+
+
+def _changes(loaded: _Part, now: _Part, recorded: _Part) -> Iterator[str]:
+    if recorded.get("name", now["name"]) != now["name"]:
+        yield f"the flow is called {now['name']!r}, and was called {recorded['name']!r}"
+    were, agents = _by_name(recorded.get("agents", ())), _by_name(now["agents"])
+    for name, agent in agents.items():
+        was = were.get(name)
+        if was is None:
+            yield f"agent {name!r} is new"
+            continue
+        yield from _of_tools(name, agent["tools"], was.get("tools", ()))
+        yield from (_is_other(part, f" of {name!r}") for part in _other(agent, was, _WORDS))
+        yield from _of_may_write(name, agent, was)
+        yield from _of_edges(name, _by_name(loaded["agents"])[name]["edges"], agent["edges"], was)
+    yield from (f"agent {name!r} is gone" for name in sorted(were.keys() - agents.keys()))
+    yield from _of_schemas(now.get("schemas", {}), recorded.get("schemas", {}))
+    for part in _other(now, recorded, _OF_FLOW):
+        yield _is_other(part, " of the flow")
+
+
+def _of_tools(agent: str, now: Sequence[_Part], were: Sequence[_Part]) -> Iterator[str]:
+    before, after = _by_name(were), _by_name(now)
+    for name in sorted(before.keys() | after.keys()):
+        if before.get(name) != after.get(name):
+            change = _tool_change(before.get(name), after.get(name))
+            yield f"the tool {name!r} of {agent!r} {change}"
+
+
+def _is_other(part: str, of: str) -> str:
+    return f"the {part}{of} {'are others' if part in _SEVERAL else 'is another one'}"
+
+
+def _tool_change(before: _Part | None, now: _Part | None) -> str:
+    if before is None:
+        return "is new"
+    if now is None:
+        return "is gone"
+    parts = [part for part in ("source", "parameters", "effect") if before[part] != now[part]]
+    return f"has another {' and '.join(parts) or 'description'}"
+
+
+def _of_may_write(agent: str, now: _Part, was: _Part) -> Iterator[str]:
+    if was.get("may_write", now["may_write"]) != now["may_write"]:
+        yield f"{agent!r} may {'write now' if now['may_write'] else 'not write any more'}"
+
+
+def _of_edges(
+    agent: str, loaded: Sequence[_Part], now: Sequence[_Part], was: _Part
+) -> Iterator[str]:
+    recorded = was.get("edges", ())
+    kept = dict(pairs(now, recorded))
+    for at, before in kept.items():
+        for part in _other(now[at], recorded[before], _OF_EDGE):
+            yield _is_other(part, f" of {_edge(agent, now[at])}")
+    for at in sorted(set(range(len(recorded))) - set(kept.values())):
+        yield f"{_edge(agent, recorded[at])} is gone"
+    known = dict(pairs(loaded, recorded))
+    for at in sorted(set(range(len(loaded))) - set(known)):
+        yield f"{_edge(agent, loaded[at])} is new, and not offered here"
+
+
+def _of_schemas(now: _Part, were: _Part) -> Iterator[str]:
+    for name in sorted(now.keys() | were.keys()):
+        if name not in were:
+            yield f"the schema {name!r} is new"
+        elif name not in now:
+            yield f"the schema {name!r} is gone"
+        elif now[name] != were[name]:
+            yield f"the schema {name!r} is another one"
+
+
+def _kept(now: _Part, was: _Part, words: Mapping[str, str]) -> Iterator[Kept]:
+    agents = _by_name(now["agents"])
+    of_edge = {"via": "kind", **_OF_EDGE} if words else {**_OF_EDGE, "description": ""}
+    for name, before in _by_name(was["agents"]).items():
+        agent = agents[name]
+        for part in _other(agent, before, words):
+            yield Kept(f"the {part} of {as_name(name)}", name)
+        for at, old in pairs(agent["edges"], before["edges"]):
+            edge = agent["edges"][at]
+            if parts := list(filter(None, _other(edge, before["edges"][old], of_edge))):
+                way = f"{as_name(name)} → {as_name(edge['target'])}"
+                yield Kept(f"the {listed(parts)} of {way}", name)
+    yield from (Kept(f"its {part}") for part in _other(now, was, _OF_FLOW))
+
+
+def _other(now: _Part, was: _Part, parts: Mapping[str, str]) -> Iterator[str]:
+    """Yield what both have and have otherwise."""
+    for name, word in parts.items():
+        if name in was and now.get(name) != was[name]:
+            yield word
+
+
+def _by_name(parts: Sequence[_Part]) -> dict[str, _Part]:
+    return {one["name"]: one for one in parts}
+
+
+def _edge(agent: str, edge: _Part) -> str:
+    return f"the {edge['via']} {agent!r} → {edge['target']!r}"

@@ -1,0 +1,169 @@
+"""`handoff rerun` with a flow that was changed after the session: said before anything runs."""
+
+import json
+
+import pytest
+from support.shops import shop
+
+pytestmark = pytest.mark.acceptance
+
+FLOW = ("--flow", "shop.py:flow")
+MESSAGE = "Why twice? It is about money."
+
+
+@pytest.fixture
+def session(handoff, folder) -> str:
+    """Run it as it was, and return the session's id."""
+    return ran(handoff, folder)
+
+
+def ran(handoff, folder, *options, message=MESSAGE) -> str:
+    shop(folder)
+    form = handoff("run", "shop.py:flow", "--message", message, *options, "--json").out
+    return str(json.loads(form)["session_id"])
+
+
+CHANGED = (
+    ("About money.", "Money."),
+    ('Agent("checker", "Check."', 'Agent("checker", "Check well."'),
+    ("max_tokens=3_000", "max_tokens=1"),
+)
+SAID = [
+    "This flow is not quite the one that was recorded:",
+    "  the description of the transfer 'triage' → 'billing' is another one",
+]
+
+
+def test_what_is_other_about_an_edge_stands_in_the_plan_and_before_the_run(
+    handoff, folder, session
+):
+    shop(folder, *CHANGED)
+    words = ("rerun", session, "h2", *FLOW, "--mode", "live-reads")
+    plan, done = handoff(*words, "--plan"), handoff(*words)
+
+    assert plan.out.splitlines()[:2] == SAID
+    assert done.err.splitlines()[:2] == SAID
+    assert "✓ ok             the same result" in done.out
+
+
+def test_what_is_as_it_was_recorded_is_named_where_somebody_is_asked(handoff, folder, session):
+    shop(folder, *CHANGED)
+    plan = handoff("rerun", session, "h2", *FLOW, "--mode", "live-reads", "--plan").out
+    alone = handoff("rerun", session, "h2", *FLOW, "--mode", "what-if", "--plan").out
+
+    said = "It runs as it was recorded, not as the flow says now: "
+    new = "What is new in the flow is tried by running it anew."
+    assert f"{said}the limits of billing → checker and the prompt of checker. {new}" in " ".join(
+        plan.split()
+    )
+    assert f"{said}the limits of billing → checker. {new}" in " ".join(alone.split())
+    assert "It runs as it was" not in handoff("rerun", session, "h2", *FLOW, "--plan").out
+
+
+def test_another_model_than_the_flows_own_is_told_before_it_is_asked(handoff, folder):
+    session = ran(handoff, folder, "--model", "triage=offline:bm25")
+    done = handoff("rerun", session, "h1", *FLOW, "--mode", "what-if")
+    verified = handoff("rerun", session, "h1", *FLOW)
+
+    assert (
+        "triage asks offline:bm25 as when this was recorded, and not the flow's rules; --model "
+        "names another." in " ".join(done.err.split())
+    )
+    assert "the same result" in verified.out
+    assert "bm25" not in verified.err
+
+
+def test_a_model_that_only_its_program_can_make_is_told_with_what_to_do(handoff, folder):
+    session = ran(handoff, folder, "--model", "triage=shop.py:mine")
+    words = ("rerun", session, "h1", *FLOW, "--mode", "what-if", "--plan")
+
+    assert (
+        "triage asked the model 'mine' when this was recorded, which only its own program can "
+        "make, and asks the flow's rules now; name it in a shell with --model FILE.py:NAME to ask "
+        "it again." in " ".join(handoff(*words).out.split())
+    )
+    assert "only its own" not in handoff(*words, "--model", "shop.py:mine").out
+
+
+def test_a_recorded_session_is_verified_without_the_keys_of_its_models(
+    handoff, folder, session, monkeypatch
+):
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    shop(folder, ("model=billing", 'model="openai:gpt-4o"'))
+
+    assert "the same result" in handoff("rerun", session, "h1", *FLOW).out
+    refused = handoff("rerun", session, "h1", *FLOW, "--mode", "what-if")
+    assert "agent 'billing': The model 'openai:gpt-4o' has no key" in refused.err
+    assert refused.status == 2
+
+
+@pytest.mark.parametrize(
+    ("limits", "lines"),
+    [
+        (
+            ["max_steps=1"],
+            [
+                "  1 model call, about 308 tokens if it goes as it went",
+                "  at most 1 step and 8,000 tokens each, by its limits",
+            ],
+        ),
+        (
+            ["max_tokens=800"],
+            [
+                "  2 model calls, about 697 tokens if it goes as it went",
+                "  at most 6 steps and 800 tokens each, by its limits",
+            ],
+        ),
+        (
+            ["max_steps=20", "deadline_seconds=90"],
+            [
+                "  3 model calls, about 1,152 tokens if it goes as it went",
+                "  at most 20 steps, 8,000 tokens and 90.0 s each, by its limits",
+            ],
+        ),
+    ],
+)
+def test_a_plan_counts_what_lower_limits_let_through(handoff, session, limits, lines):
+    options = [word for limit in limits for word in ("--limits", limit)]
+    words = ("rerun", session, "h2", *FLOW, "--mode", "what-if", *options)
+    plan = handoff(*words, "--plan").out.splitlines()
+
+    assert plan[1:3] == lines
+    form = json.loads(handoff(*words, "--json").out)
+    assert form["live_model_calls"] == int(lines[0].split()[0])
+
+
+def test_a_continued_session_counts_what_a_changed_flow_may_ask(handoff, folder, session):
+    shop(folder, ("tools=[Tool(invoices)], ", ""))
+    plan = handoff("rerun", session, "h1", *FLOW, "--mode", "continue", "--plan").out
+
+    assert plan.splitlines()[2:] == [
+        "triage (h1) again, continue; recorded as ok",
+        "  no model call",
+        "  at most 5 further model calls where the flow now asks otherwise",
+        "  at most 6 recorded answers taken over",
+    ]
+
+
+@pytest.mark.parametrize("changed", [(), (("payload=Case", 'fields=["customer"]'),)])
+def test_an_input_that_is_removed_again_on_its_way_is_told(handoff, folder, session, changed):
+    shop(folder, *changed)
+    words = ("rerun", session, "h2", *FLOW, "--set", "inputs.api_key=abc", "--plan", "--mode")
+    said = (
+        "inputs.api_key is removed again on the way to billing, as redaction and the edge's fields "
+        "say; what-if asks with what was set."
+    )
+
+    assert said in " ".join(handoff(*words, "continue").out.split())
+    assert "removed again" not in handoff(*words, "what-if").out
+
+
+def test_a_tool_that_is_gone_is_told_with_what_to_do(handoff, folder, session):
+    shop(folder, ("tools=[Tool(invoices)], ", ""))
+    words = ("rerun", session, "h2", *FLOW, "--mode", "what-if")
+
+    assert handoff(*words).err == (
+        "handoff: Agent 'billing' no longer has the tool 'invoices', which it was allowed when "
+        "this was recorded; say which it may use (--tools): none.\n"
+    )
+    assert "the tool 'invoices' of 'billing' is gone" in handoff(*words, "--tools", "").err

@@ -1,0 +1,101 @@
+"""The form for running a handoff again, where the flow is not the one that was recorded."""
+
+import pytest
+from support.seen import text
+from support.shops import shop
+
+from handoff_console.console.commands.flows import chosen_models, load_flow
+from handoff_console.console.commands.running import run_once
+
+FLOW = "shop.py:flow"
+
+
+@pytest.fixture
+def form(screen, store, tmp_path, monkeypatch):
+    """Return a function that runs the flow, changes its file, and opens the form for a handoff."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HANDOFF_FLOWS", f'["{FLOW}"]')
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+
+    def opened(handoff, *changes, models=(), mode="what-if"):
+        shop(tmp_path)
+        flow = load_flow(FLOW).flow
+        chosen = chosen_models(flow, models)
+        said = "Why twice? It is about money."
+        session = run_once(store, flow, said, source=FLOW, models=chosen).session_id
+        shop(tmp_path, *changes)
+        page = screen("rerun", session=session, handoff=handoff)
+        chosen_mode = next(one for one in page.radio if one.label == "How much is real")
+        chosen_mode.set_value(mode)
+        page.run()
+        assert not page.exception
+        return page
+
+    return opened
+
+
+def start(page):
+    return next(one for one in page.button if one.label == "Run it again")
+
+
+def customer(page):
+    fields = [*page.text_input, *page.text_area]
+    return next(one for one in fields if one.label == "Input customer")
+
+
+def test_what_is_other_and_what_is_as_it_was_stands_beside_the_button(form):
+    changes = ("About money.", "Money."), ("max_tokens=3_000", "max_tokens=1")
+    page = form("h2", *changes, mode="live-reads")
+    plan = text(page, "plan")
+
+    assert "the description of the transfer 'triage' → 'billing' is another one" in plan
+    assert (
+        "It runs as it was recorded, not as the flow says now: the limits of billing → checker."
+        in plan
+    )
+
+
+def test_another_model_than_the_flows_own_is_told_before_it_is_asked(form):
+    page = form("h1", models=["triage=offline:bm25"])
+
+    assert "triage asks offline:bm25 as when this was recorded" in text(page, "plan")
+
+
+def test_a_model_that_only_its_program_can_make_is_told_with_what_to_do(form):
+    page = form("h1", models=["triage=shop.py:mine"])
+
+    assert "name it in a shell with --model FILE.py:NAME to ask it again." in text(page, "plan")
+
+
+def test_a_model_without_a_key_stops_only_what_would_ask_it(form):
+    page = form("h2", ("model=billing", 'model="openai:gpt-4o"'))
+    assert "The model 'openai:gpt-4o' has no key: set OPENAI_API_KEY" in text(page, "plan")
+    assert start(page).disabled
+
+    page = form("h2", ("model=billing", 'model="openai:gpt-4o"'), mode="verify")
+    assert not start(page).disabled
+
+
+def test_an_input_that_is_removed_again_on_its_way_is_told(form):
+    page = form("h2", ("payload=Case", "fields=[]"), mode="continue")
+    customer(page).set_value("4812")
+    page.run()
+    assert "removed again" not in text(page, "plan")
+
+    page = form("h2", mode="continue")
+    customer(page).set_value("4111 1111 1111 1111")
+    page.run()
+
+    assert (
+        "inputs.customer is removed again on the way to billing, as redaction and the edge's "
+        "fields say; what-if asks with what was set." in text(page, "plan")
+    )
+
+
+def test_the_estimate_counts_what_lower_limits_let_through(form):
+    page = form("h2")
+    field = next(one for one in page.number_input if one.label == "Most steps")
+    field.set_value(1)
+    page.run()
+
+    assert "1 model call, about 308 tokens" in text(page, "plan")

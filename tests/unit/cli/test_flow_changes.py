@@ -1,0 +1,138 @@
+"""What is said of a flow that is not the one that was recorded any more."""
+
+import pytest
+from support.shops import shop
+
+from handoff_console.console.commands.flows import adjusted, load_flow
+from handoff_console.console.commands.recorded_flows import flow_for
+from handoff_console.console.commands.running import run_once
+from handoff_console.store.db import open_reader
+from handoff_console.store.recordings import recording_of
+
+FLOW = "shop.py:flow"
+
+
+@pytest.fixture
+def recording(tmp_path, monkeypatch):
+    """A session of the flow as it was."""
+    monkeypatch.chdir(tmp_path)
+    shop(tmp_path)
+    store = tmp_path / "handoff.db"
+    result = run_once(store, load_flow(FLOW).flow, "Why twice?", source=FLOW)
+    db = open_reader(store)
+    yield recording_of(db, result.session_id)
+    db.close()
+
+
+def changed(tmp_path, recording, *changes):
+    path = shop(tmp_path, *changes)
+    return flow_for(recording, f"{path.rename(tmp_path / 'changed.py')}:flow")
+
+
+@pytest.mark.parametrize(
+    ("was", "now", "said"),
+    [
+        (
+            'return [{"id": "i1"',
+            'return [{"id": "i3"',
+            ["the tool 'invoices' of 'billing' has another source"],
+        ),
+        ("tools=[Tool(invoices)], ", "", ["the tool 'invoices' of 'billing' is gone"]),
+        (
+            "About money.",
+            "Money.",
+            ["the description of the transfer 'triage' → 'billing' is another one"],
+        ),
+        (
+            "customer: str\n",
+            'customer: str = ""\n',
+            ["the payload of the transfer 'triage' → 'billing' is another one"],
+        ),
+        ("total: int", "total: float", ["the schema 'Receipt' is another one"]),
+        ('"Check.", ', '"Check.", examples=["i2?"], ', ["the examples of 'checker' are others"]),
+        ('"Check.", ', '"Check.", may_write=True, ', ["'checker' may write now"]),
+        ('"Check.", ', '"Check.", trust=3, ', ["the trust of 'checker' is another one"]),
+        ('"shop",', '"store",', ["the flow is called 'store', and was called 'shop'"]),
+        (
+            '"Check.", model=checker, output_schema="Receipt"),',
+            '"Check.", model=checker, output_schema="Receipt"), Agent("more", model=checker),',
+            ["agent 'more' is new"],
+        ),
+        (
+            'Edge.call("checker", "To be sure.", limits=Limits(max_tokens=3_000)),',
+            "",
+            ["the call 'billing' → 'checker' is gone"],
+        ),
+        (
+            'edges=[\n            Edge.transfer("billing"',
+            'edges=[\n            Edge.call("checker"), Edge.transfer("billing"',
+            ["the call 'triage' → 'checker' is new, and not offered here"],
+        ),
+        (
+            '"checker"',
+            '"tester"',
+            [
+                "the call 'billing' → 'checker' is gone",
+                "the call 'billing' → 'tester' is new, and not offered here",
+                "agent 'tester' is new",
+                "agent 'checker' is gone",
+            ],
+        ),
+    ],
+)
+def test_what_a_flow_cannot_have_as_it_was_is_told(tmp_path, recording, was, now, said):
+    found = changed(tmp_path, recording, (was, now))
+
+    assert (found.changes, list(found.kept)) == (said, [])
+
+
+@pytest.mark.parametrize(
+    ("was", "now", "kept"),
+    [
+        ('"Bill."', '"Bill well."', "the prompt of billing"),
+        ("max_tokens=3_000", "max_tokens=2_000", "the limits of billing → checker"),
+        (
+            "payload=Case",
+            'payload=Case, context="full_history"',
+            "the context policy of triage → billing",
+        ),
+        ("payload=Case", 'payload=Case, return_to="triage"', "the return_to of triage → billing"),
+        ("payload=Case", 'payload=Case, fields=["customer"]', "the fields of triage → billing"),
+        ("payload=Case", "payload=Case, allowed_tools=()", "the allowed tools of triage → billing"),
+        ('Edge.call("checker"', 'Edge.transfer("checker"', "the kind of billing → checker"),
+        (', output_schema="Receipt"', "", "the output schema of checker"),
+        ('"shop",', '"shop", pool_tokens=20_000,', "its pool"),
+        ('"shop",', '"shop", limits=Limits(max_steps=1),', "its limits"),
+        ('"shop",', '"shop", max_result_bytes=10,', "its max_result_bytes"),
+        ('"shop",', '"shop", start="billing",', "its start"),
+        ('"shop",', '"shop", aggregator="checker",', "its aggregator"),
+    ],
+)
+def test_what_a_record_holds_as_data_is_as_it_was(tmp_path, recording, was, now, kept):
+    found = changed(tmp_path, recording, (was, now))
+
+    assert ([one.what for one in found.kept], found.changes) == ([kept], [])
+    assert found.flow.snapshot == load_flow(f"{shop(tmp_path)}:flow").flow.snapshot
+
+
+def test_nothing_is_said_of_a_flow_that_is_the_same(tmp_path, recording):
+    found = changed(tmp_path, recording)
+
+    assert (list(found.changes), list(found.kept), list(found.other_models)) == ([], [], [])
+
+
+def test_what_a_prompt_version_said_is_no_change_of_the_flow(tmp_path, recording):
+    folder = tmp_path / "prompts" / "v2"
+    folder.mkdir(parents=True)
+    (folder / "billing.md").write_text("---\nhandoff_description: Charges.\n---\nBill well.\n")
+    store = tmp_path / "handoff.db"
+    loaded = load_flow(FLOW)
+
+    ran = run_once(store, adjusted(loaded, prompts="v2"), "Why twice?", source=FLOW)
+    db = open_reader(store)
+
+    found = flow_for(recording_of(db, ran.session_id), FLOW)
+    db.close()
+
+    assert found.flow.agent("billing").prompt == "Bill well."
+    assert (list(found.changes), list(found.kept)) == ([], [])

@@ -1,0 +1,232 @@
+"""Which models a session that is run again asks: those that were recorded, where they are known."""
+
+from contextlib import closing
+
+import pytest
+from support.shops import shop
+
+from handoff_console.console.commands.errors import CannotGoOn
+from handoff_console.console.commands.estimates import plan_rerun
+from handoff_console.console.commands.flows import Models, chosen_models, load_flow, model_named
+from handoff_console.console.commands.recorded_flows import check_models, flow_for
+from handoff_console.console.commands.recorded_models import OtherModel
+from handoff_console.console.commands.rerun_orders import RerunOrder
+from handoff_console.console.commands.rerunning import rerun_handoff
+from handoff_console.console.commands.running import run_once
+from handoff_console.runtime import FlowError
+from handoff_console.runtime.edits import Edits
+from handoff_console.runtime.models import terms_of
+from handoff_console.runtime.models.provider import ProviderModel
+from handoff_console.runtime.rerun_player import Mode
+from handoff_console.store.db import open_reader
+from handoff_console.store.recordings import recording_of
+
+FLOW = "shop.py:flow"
+MESSAGE = "Why twice? It is about money."
+
+
+@pytest.fixture
+def store(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    shop(tmp_path)
+    return tmp_path / "handoff.db"
+
+
+@pytest.fixture
+def with_key(store, monkeypatch):
+    """A key, and a model of OpenAI that would answer; nobody may ask it here."""
+    monkeypatch.setenv("OPENAI_API_KEY", "none")
+
+    async def asked(self, call):
+        raise AssertionError("a model was asked by finding out")
+
+    monkeypatch.setattr(ProviderModel, "reply", asked)
+
+
+def ran(store, *models: str) -> str:
+    flow = load_flow(FLOW).flow
+    chosen = chosen_models(flow, models)
+    result = run_once(store, flow, MESSAGE, source=FLOW, models=chosen)
+    return result.session_id
+
+
+def ran_live(store, monkeypatch, spec: str) -> str:
+    """Run it with a model of OpenAI for triage, which answers here as the flow's own does."""
+
+    async def reply(self, call):
+        return model_named("shop.py:mine").rule(call)
+
+    with monkeypatch.context() as patched:
+        patched.setenv("OPENAI_API_KEY", "none")
+        patched.setattr(ProviderModel, "reply", reply)
+        return ran(store, f"triage={spec}")
+
+
+def recorded_flow(store, session, handoff="", flow=FLOW):
+    with closing(open_reader(store)) as db:
+        return flow_for(recording_of(db, session), flow, handoff)
+
+
+def notes(store, session, handoff, mode, edits=None, flow=FLOW):
+    order = RerunOrder(handoff_id=handoff, mode=mode, edits=edits or Edits(), named=flow)
+    return list(plan_rerun(store, session, order).estimate.notes)
+
+
+def test_a_model_that_its_name_tells_is_asked_again_and_that_is_said_before(store):
+    session = ran(store, "triage=offline:bm25")
+    said = (
+        "triage asks offline:bm25 as when this was recorded, and not the flow's rules; --model "
+        "names another."
+    )
+
+    assert notes(store, session, "h1", Mode.WHAT_IF) == [said]
+    assert notes(store, session, "h1", Mode.VERIFY) == []
+    done = rerun_handoff(store, session, RerunOrder(handoff_id="h1", mode=Mode.WHAT_IF, named=FLOW))
+
+    with closing(open_reader(store)) as db:
+        again = recording_of(db, done.runs[0].session_id)
+    assert again.events[0].payload.models["triage"] == "offline:bm25"
+
+
+@pytest.mark.usefixtures("with_key")
+def test_a_live_model_has_the_settings_that_were_recorded(store, monkeypatch):
+    session = ran_live(
+        store, monkeypatch, "openai:gpt-4o?temperature=0.5&parallel_tool_calls=false"
+    )
+
+    found = recorded_flow(store, session)
+
+    assert found.other_models == [
+        OtherModel(
+            "triage",
+            "openai:gpt-4o?parallel_tool_calls=false&temperature=0.5",
+            "rules",
+            is_asked=True,
+        )
+    ]
+    assert terms_of(found.flow.agent("triage").model).settings == {
+        "parallel_tool_calls": False,
+        "temperature": 0.5,
+        "stream": True,
+    }
+
+
+@pytest.mark.usefixtures("with_key")
+def test_the_flows_own_model_with_other_settings_is_asked_with_the_recorded_ones(
+    store, tmp_path, monkeypatch
+):
+    shop(tmp_path, ("model=triage", 'model="openai:gpt-4o?temperature=0&max_tries=1"'))
+    session = ran_live(store, monkeypatch, "openai:gpt-4o?temperature=0&max_tries=1")
+    assert list(recorded_flow(store, session).other_models) == []
+    shop(tmp_path, ("model=triage", 'model="openai:gpt-4o?temperature=1&max_tries=1"'))
+
+    assert notes(store, session, "h1", Mode.WHAT_IF) == [
+        "triage asks openai:gpt-4o?max_tries=1&temperature=0.0 as when this was recorded, and not "
+        "the flow's openai:gpt-4o?temperature=1&max_tries=1; --model names another."
+    ]
+
+
+def test_a_model_that_only_its_program_can_make_is_told_with_what_to_do(store):
+    session = ran(store, "triage=shop.py:mine")
+    asked = "triage asked the model 'mine' when this was recorded, which only its own program can "
+
+    assert notes(store, session, "h1", Mode.WHAT_IF) == [
+        f"{asked}make, and asks the flow's rules now; name it in a shell with --model FILE.py:NAME "
+        "to ask it again."
+    ]
+    named = Edits(model=model_named("shop.py:mine"))
+    assert notes(store, session, "h1", Mode.WHAT_IF, named) == [
+        "triage asked the model mine already when this was recorded."
+    ]
+
+
+def test_of_another_agent_it_is_told_where_that_agent_may_be_asked(store):
+    session = ran(store, "checker=shop.py:mine")
+    said = (
+        "checker asked the model 'mine' when this was recorded, which only its own program can "
+        "make, and asks the flow's rules now; put it into the flow to ask it again."
+    )
+
+    assert notes(store, session, "h2", Mode.LIVE_READS) == [said]
+    assert notes(store, session, "h2", Mode.WHAT_IF) == []
+    assert notes(store, session, "h1", Mode.LIVE) == [said]
+    assert notes(store, session, "h2", Mode.CONTINUE) == []
+    assert notes(store, session, "h2", Mode.CONTINUE, Edits(inputs={"customer": "1"})) == [said]
+
+
+def test_who_had_answered_before_a_session_is_continued_from_is_not_asked(store):
+    session = ran(store, "triage=shop.py:mine")
+
+    assert notes(store, session, "h2", Mode.CONTINUE, Edits(inputs={"customer": "1"})) == []
+
+
+def test_a_live_model_without_a_key_leaves_the_flows_own_and_says_so(store, monkeypatch):
+    session = ran_live(store, monkeypatch, "openai:gpt-4o")
+
+    assert notes(store, session, "h1", Mode.WHAT_IF) == [
+        "triage asked openai:gpt-4o when this was recorded, and asks the flow's rules now, since: "
+        "The model 'openai:gpt-4o' has no key: set OPENAI_API_KEY, or use a model that needs none, "
+        "such as offline:bm25."
+    ]
+
+
+def test_a_model_that_cannot_be_asked_here_matters_only_to_who_would_ask_it(
+    store, tmp_path, monkeypatch
+):
+    shop(tmp_path, ("model=triage", 'model="openai:gpt-4o"'))
+    session = ran_live(store, monkeypatch, "openai:gpt-4o")
+
+    def run_again(handoff, mode, edits=None):
+        order = RerunOrder(handoff_id=handoff, mode=mode, named=FLOW, edits=edits or Edits())
+        return rerun_handoff(store, session, order)
+
+    assert run_again("h1", Mode.VERIFY).same_result
+    assert run_again("h1", Mode.CONTINUE).same_result
+    assert run_again("h2", Mode.LIVE).same_result
+    assert run_again("h1", Mode.WHAT_IF, Edits(model="offline:bm25")).live_model_calls == 2
+    with pytest.raises(FlowError, match="agent 'triage': The model 'openai:gpt-4o' has no key"):
+        run_again("h1", Mode.WHAT_IF)
+    with pytest.raises(FlowError, match="set OPENAI_API_KEY"):
+        notes(store, session, "h1", Mode.LIVE_READS)
+
+
+def test_a_flow_that_has_no_model_is_verified_too(store, tmp_path):
+    session = ran(store)
+    shop(tmp_path, ("model=triage, ", ""), ("model=billing, ", ""), (" model=checker,", ""))
+    order = RerunOrder(handoff_id="h1", mode=Mode.VERIFY, named=FLOW)
+
+    assert rerun_handoff(store, session, order).same_result
+
+
+def test_a_rerun_with_another_model_is_run_again_with_that_one(store):
+    session = ran(store)
+    edits = Edits(model="offline:bm25")
+    order = RerunOrder(handoff_id="h1", mode=Mode.WHAT_IF, edits=edits, named=FLOW)
+    rerun = rerun_handoff(store, session, order).runs[0].session_id
+
+    assert [one.recorded for one in recorded_flow(store, rerun, "h1").other_models] == [
+        "offline:bm25"
+    ]
+
+
+def test_a_session_goes_on_with_the_models_that_it_had(store, monkeypatch):
+    session = ran(store, "triage=offline:bm25")
+    with closing(open_reader(store)) as db:
+        recording = recording_of(db, session)
+    found = recorded_flow(store, session)
+
+    check_models(found, recording, Models())
+
+
+def test_a_session_does_not_go_on_with_a_model_that_cannot_be_asked(store, tmp_path, monkeypatch):
+    shop(tmp_path, ("model=triage", 'model="openai:gpt-4o"'))
+    session = ran_live(store, monkeypatch, "openai:gpt-4o")
+    with closing(open_reader(store)) as db:
+        recording = recording_of(db, session)
+    found = recorded_flow(store, session)
+
+    with pytest.raises(FlowError, match="has no key: set OPENAI_API_KEY"):
+        check_models(found, recording, Models())
+    with pytest.raises(CannotGoOn, match="asked the model 'openai:gpt-4o', and would ask 'offline"):
+        check_models(found, recording, Models(by_agent={"triage": "offline:bm25"}))
