@@ -49,11 +49,6 @@ def resume(one: argparse.ArgumentParser) -> None:
     )
     _values(one)
     one.add_argument(
-        "--leave-marks",
-        action="store_true",
-        help="go on with marks where values were left out of the record",
-    )
-    one.add_argument(
         "--take-over",
         action="store_true",
         help="the process of another machine that ran it is gone",
@@ -176,6 +171,11 @@ def _values(one: argparse.ArgumentParser) -> None:
         "--value",
         "NAME=VALUE",
         "what was left out of the record as [redacted: NAME]; NAME in PLACE=VALUE for one place",
+    )
+    one.add_argument(
+        "--leave-marks",
+        action="store_true",
+        help="let marks be read where values were left out of the record",
     )
 
 

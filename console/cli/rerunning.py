@@ -84,6 +84,7 @@ def _order(store: Path, arguments: Namespace, terminal: Terminal) -> RerunOrder:
         times=arguments.times,
         named=arguments.flow,
         values=values_of(arguments.value),
+        leave_marks=arguments.leave_marks,
         announce=announce,
         tell=counted(terminal, "run") if arguments.times > 1 else None,
     )

@@ -14,6 +14,7 @@ from handoff_console.console.commands.waiting import REDACTED
 from handoff_console.runtime.edits import Edits
 from handoff_console.runtime.errors import FlowError, HandoffConsoleError
 from handoff_console.runtime.models import as_model
+from handoff_console.runtime.redaction import has_mark
 from handoff_console.runtime.rerun_player import Mode
 
 MOST_TIMES = 100
@@ -29,6 +30,8 @@ class Fields:
     task: str
     inputs: Mapping[str, str]
     """By name. Of one that was left out of the record, empty until somebody says it."""
+    leave_marks: bool = False
+    """A model may be asked with marks where values were left out of the request."""
     left_out: tuple[str, ...] = ()
     """Names of inputs to leave out."""
     more_inputs: str = ""
@@ -97,9 +100,16 @@ def read_fields(start: Start, fields: Fields) -> Read:
         graft=fields.graft if fields.mode is Mode.CONTINUE else "",
         times=reading.times(),
         named=start.named,
+        leave_marks=fields.leave_marks and has_marks(start),
     )
     reading.check_all_is_said(edits)
     return Read(order, reading.problems)
+
+
+def has_marks(start: Start) -> bool:
+    """Say whether values were left out of what the handoff was asked with."""
+    request = start.recorded.request
+    return has_mark(request.task) or has_mark(request.inputs)
 
 
 class _Reading:
@@ -145,19 +155,21 @@ class _Reading:
 
     def check_all_is_said(self, edits: Edits) -> None:
         """Note every value that was left out of the record and that a model would be asked with."""
-        if self._fields.mode not in _MODEL_IS_ASKED:
+        if self._fields.mode not in _MODEL_IS_ASKED or self._fields.leave_marks:
             return
         request = edits.request(self._start.recorded.request)
         for name, value in request.inputs.items():
             if REDACTED in repr(value):
                 self.problems.setdefault(
                     f"inputs.{name}",
-                    "This value was left out of the record; type it, or leave the input out.",
+                    "This value was left out of the record; type it, leave the input out, or let "
+                    "the mark be read.",
                 )
         if REDACTED in request.task:
             self.problems.setdefault(
                 "task",
-                "The task holds a value that was left out of the record; type the whole task.",
+                "The task holds a value that was left out of the record; type the whole task, or "
+                "let the mark be read.",
             )
 
     def _inputs(self, changes: dict[str, Any]) -> None:

@@ -46,6 +46,8 @@ class RerunOrder:
     """The flow: `path/to/file.py:name`; empty where a sample ran."""
     values: Mapping[str, Sequence[str]] = field(default_factory=dict)
     """What was left out of the record, as `filled` takes it."""
+    leave_marks: bool = False
+    """A model may be asked with marks where values were left out of the request."""
     announce: "Callable[[Prepared], None] | None" = None
     """Is told what is about to run, before it does."""
     tell: Callable[[int, int], None] | None = None
@@ -101,7 +103,7 @@ def prepare(db: sqlite3.Connection, session_id: str, order: RerunOrder) -> Prepa
     request = edits.check(flow.flow, agent, recorded.request, recorded.packet)
     if order.edits.armed and order.mode is not Mode.LIVE:
         raise CommandError("Only a re-run with --mode live acts again; leave --arm out, or say so.")
-    if order.mode in (Mode.WHAT_IF, Mode.LIVE_READS, Mode.LIVE):
+    if order.mode in (Mode.WHAT_IF, Mode.LIVE_READS, Mode.LIVE) and not order.leave_marks:
         _check_it_is_all_there(request)
     return Prepared(recording, flow, recorded, edits, request, graft)
 
@@ -163,11 +165,12 @@ def _check_it_is_all_there(request: HandoffRequest) -> None:
     if names:
         raise CommandError(
             f"The value of {names[0]!r} was left out of the record, and a model would be asked "
-            f"with a mark in its place; say it with --set inputs.{names[0]}=VALUE."
+            f"with a mark in its place; say it with --set inputs.{names[0]}=VALUE, or "
+            "--leave-marks to ask with the mark."
         )
     if REDACTED in request.task:
         raise CommandError(
             "The task holds a value that was left out of the record, and a model would be asked "
-            "with a mark in its place; say it with --value NAME=VALUE, or the whole task with "
-            "--task TEXT."
+            "with a mark in its place; say it with --value NAME=VALUE, the whole task with --task "
+            "TEXT, or --leave-marks to ask with the mark."
         )

@@ -12,7 +12,8 @@ from handoff_console.runtime.models import Model
 def rerun_command(session_id: str, order: RerunOrder, *, store: str = "") -> str:
     """Return the `handoff rerun …` that does the same.
 
-    A prompt stands in a file there and a model of one's own in another; both are named `FILE`.
+    A prompt stands in a file there and a model of one's own in another; both are named `FILE`. What
+    was left out of the record is `VALUE` here too.
 
     Args:
         session_id: The original.
@@ -20,6 +21,9 @@ def rerun_command(session_id: str, order: RerunOrder, *, store: str = "") -> str
         store: The store's file; empty for the one that the command would take anyway.
     """
     words = ["handoff", "rerun", session_id, order.handoff_id, "--mode", order.mode.value]
+    for name, given in order.values.items():
+        words += ["--value", f"{name}=VALUE"] * len(given)
+    words += ["--leave-marks"] * order.leave_marks
     words += _changes(order.edits)
     for option, value in (("--graft", order.graft), ("--flow", order.named), ("--db", store)):
         words += [option, value] if value else []

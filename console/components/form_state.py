@@ -63,6 +63,7 @@ class FormState:
         return Fields(
             task=value("task", before.task),
             inputs={name: value(f"inputs.{name}", text) for name, text in before.inputs.items()},
+            leave_marks=value("leave_marks", False),
             left_out=tuple(name for name in before.inputs if value(f"left_out.{name}", False)),
             more_inputs=value("more_inputs", ""),
             goal=value("goal", before.goal),

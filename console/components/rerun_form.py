@@ -8,6 +8,7 @@ from typing import Any
 
 import streamlit as st
 
+from handoff_console.console.commands.rerun_fields import has_marks
 from handoff_console.console.components.asking import shown_piece
 from handoff_console.console.components.form_state import LIMIT_WORDS, FormState, limits_of
 from handoff_console.console.components.labels import label
@@ -90,6 +91,11 @@ def graft_choice(state: FormState, reruns: Mapping[str, str]) -> None:
 
 def _request(state: FormState, problems: Mapping[str, str]) -> None:
     before = state.before
+    if has_marks(state.start):
+        st.checkbox(
+            "Let the marks be read where values were left out of the record",
+            key=state.prepared("leave_marks", False),
+        )
     st.text_area("Task", key=state.prepared("task", before.task), height=70)
     _below(state, problems, "task")
     for name, text in before.inputs.items():

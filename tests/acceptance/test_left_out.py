@@ -137,7 +137,10 @@ def test_a_handoff_is_run_again_with_the_value(handoff, folder):
         "rerun", session, "h1", *FLOW, "--mode", "what-if", "--value", f"card number={CARD}"
     )
 
-    assert "say it with --value NAME=VALUE, or the whole task with --task TEXT" in refused.err
+    assert (
+        "say it with --value NAME=VALUE, the whole task with --task TEXT, or --leave-marks"
+        in refused.err
+    )
     assert done.status == 0
     assert lines(folder / "read.txt")[len(before) :] == [MESSAGE] * 3
     assert re.search(r"the same result", done.out)

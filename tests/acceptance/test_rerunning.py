@@ -437,8 +437,11 @@ def test_a_value_that_was_left_out_of_the_record_is_asked_for(handoff, folder):
         "rerun", form["session_id"], "h1", *FLOW, "--mode", "what-if", "--task", "Note nothing."
     )
 
+    marked = handoff("rerun", form["session_id"], "h1", *FLOW, "--mode", "what-if", "--leave-marks")
+
     assert "The task holds a value that was left out of the record" in refused.err
     assert said.status == 0
+    assert marked.status == 0
 
 
 def test_what_a_tool_returned_with_a_value_that_was_left_out_is_told(handoff, folder):

@@ -89,7 +89,7 @@ def test_a_refused_handoff_leads_to_the_one_that_asked_for_it(
     page = screen("session", session=session, handoff=refused)
     (link,) = [one.proto for one in page.get("page_link") if "Re-run" in one.proto.label]
     assert (link.label, link.query_string) == (
-        rf"↻ Re-run {agent} \({asker}\), which asked for it",
+        f"↻ Re-run {agent} ({asker}), which asked for it",
         address,
     )
     page = form(screen, session, refused)
@@ -372,7 +372,7 @@ def test_what_was_left_out_of_the_record_is_asked_for(screen, store, tmp_path, m
     next(one for one in page.checkbox if one.label == marks).check()
     page.run()
     assert not start_button(page).disabled
-    assert " --leave-marks " in text(page, "command")
+    assert " --leave-marks " in page.code[-1].value
     page = typed(form(screen, session, "h1"), "How much is real", "verify", "radio")
     assert not start_button(page).disabled
 
