@@ -97,10 +97,12 @@ class Asker:
         """Ask for the next step; a model that fails for good, or is late, ends the handoff.
 
         A transient error is no step of its own: the model is asked again as its terms say, each
-        try is recorded, and what a failed one cost is charged.
+        try is recorded, and what a failed one cost is charged. So is an answer that died with the
+        process, which is nobody's failure and takes away no try.
         """
         handoff.steps += 1
-        try_number = 0
+        try_number = lost = 0
+        end: End | None
         while True:
             try_number += 1
             estimate, room = self._called(handoff, try_number)
@@ -109,20 +111,23 @@ class Asker:
             try:
                 reply = await self._answer(handoff, room, waiting)
             except LostReply:
+                lost += 1
                 self._not_replied(handoff, LOST, started, billed=estimate, transient=True)
-                continue
+                end = self._used_up(handoff)
             except ReplayDiverged:
                 raise
             except MISTAKES as error:  # a worker's failure is a value, not a crash
-                if end := await self._failed_try(handoff, error, try_number, estimate, started):
-                    return end
-                continue
+                end = await self._failed_try(handoff, error, try_number - lost, estimate, started)
+            else:
+                if reply is not LATE:
+                    return Reply(reply, self._replied(handoff, reply, estimate, started))
+                late = "no reply by the deadline"
+                self._not_replied(handoff, late, started, billed=estimate, late=True)
+                end = _late(handoff)
             finally:
                 waiting.over = True
-            if reply is LATE:
-                self._replied_late(handoff, estimate, started)
-                return _late(handoff)
-            return Reply(reply, self._replied(handoff, reply, estimate, started))
+            if end:
+                return end
 
     def _called(self, handoff: OpenHandoff, try_number: int) -> tuple[int, int]:
         """Record that a model is asked; return the estimate and the room for its answer."""
@@ -209,10 +214,6 @@ class Asker:
         )
         self._bill.charge(handoff, usage)
         return kept
-
-    def _replied_late(self, handoff: OpenHandoff, estimate: int, started: float) -> None:
-        error = "no reply by the deadline"
-        self._not_replied(handoff, error, started, billed=estimate, late=True)
 
     async def _failed_try(
         self,

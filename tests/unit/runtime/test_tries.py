@@ -12,10 +12,12 @@ from handoff_console.runtime import (
     Limits,
     ModelError,
     ModelReply,
+    Recording,
     Scripted,
     SessionResult,
     Status,
     TransientModelError,
+    resume,
     run,
     say,
 )
@@ -167,6 +169,41 @@ def test_failed_tries_that_use_up_the_tokens_stop_the_handoff():
     limits = Limits(max_steps=3, max_tokens=40, deadline_seconds=30)
 
     result, log = ask(Flaky(broken, say("Never.")), limits=limits)
+
+    assert (result.status, result.reason) == (Status.LIMIT_REACHED, "tokens")
+    assert len(of(log, ModelCalled)) == 1
+
+
+def gone_on(model: Any, **changes: Any) -> tuple[SessionResult, EventList]:
+    """Ask a model that is killed before it answers, and go on with this one."""
+    _, log = ask(Flaky(say("Nobody heard this.")), **changes)
+    asked = next(n for n, e in enumerate(log.events, 1) if isinstance(e.payload, ModelCalled))
+    del log.events[asked:]
+    left = Recording("s1", tuple(log.events), log.body)
+    flow = Flow("one", [Agent("solo", "Answer.")], model=model, **changes)
+    return run_virtual(resume(flow, left, sink=log, clock=VirtualClock())), log
+
+
+def test_an_answer_that_died_with_the_process_takes_away_no_try():
+    result, log = gone_on(Flaky(BUSY, BUSY, say("Hello.")))
+
+    assert (result.status, result.answer) == (Status.OK, "Hello.")
+    assert [call.try_number for call in of(log, ModelCalled)] == [1, 2, 3, 4]
+
+
+def test_an_answer_that_died_with_the_process_is_no_failure_of_the_model():
+    result, log = gone_on(Flaky(ModelError("no such model")))
+    replay = Recording("s1", tuple(log.events[:-1]), log.body)
+    flow = Flow("one", [Agent("solo", "Answer.")], model=Flaky())
+    again = run_virtual(resume(flow, replay, sink=EventList(), clock=VirtualClock()))
+
+    assert result.answer == again.answer == "the model failed: no such model"
+
+
+def test_an_answer_that_died_and_used_up_the_tokens_stops_the_handoff():
+    limits = Limits(max_steps=3, max_tokens=40, deadline_seconds=30)
+
+    result, log = gone_on(Flaky(say("Never.")), limits=limits)
 
     assert (result.status, result.reason) == (Status.LIMIT_REACHED, "tokens")
     assert len(of(log, ModelCalled)) == 1
