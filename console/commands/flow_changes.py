@@ -31,18 +31,22 @@ _OF_EDGE = {
 _OF_FLOW = {
     "start": "start",
     "limits": "limits",
+    "max_workers_per_session": "max_workers_per_session",
+    "max_result_bytes": "max_result_bytes",
+    "aggregator": "aggregator",
+    "alert_tokens": "alert_tokens",
+}
+_OF_REQUEST = {
     "pool_tokens": "pool",
     "finish_floor_tokens": "finish floor",
     "depth": "depth",
     "max_handoffs": "max_handoffs",
     "max_edge_repeats": "max_edge_repeats",
     "max_workers": "max_workers",
-    "max_workers_per_session": "max_workers_per_session",
-    "max_result_bytes": "max_result_bytes",
     "max_cost": "max_cost",
-    "aggregator": "aggregator",
-    "alert_tokens": "alert_tokens",
 }
+"""Of a flow, what is recorded with each message besides, and so is always known. A handoff that was
+run alone had a pool of its own, which is not the flow's."""
 
 
 class Kept(NamedTuple):
@@ -68,13 +72,15 @@ def flow_changes(loaded: Flow, as_was: Flow, recorded: _Part) -> list[str]:
     return list(_changes(snapshot_of(loaded), snapshot_of(as_was), recorded))
 
 
-def kept_as_recorded(loaded: Flow, as_was: Flow) -> list[Kept]:
+def kept_as_recorded(loaded: Flow, as_was: Flow, recorded: _Part) -> list[Kept]:
     """Return what a flow has otherwise by now that a re-run takes from the record.
 
     What a prompt version said is none of it: the flow never had it.
     """
     words = {} if as_was.prompt_version != loaded.prompt_version else _WORDS
-    return list(_kept(snapshot_of(loaded), snapshot_of(as_was), words))
+    now = snapshot_of(loaded)
+    of_request = [Kept(f"its {part}") for part in _other(now, recorded, _OF_REQUEST)]
+    return [*_kept(now, snapshot_of(as_was), words), *of_request]
 
 
 def _changes(loaded: _Part, now: _Part, recorded: _Part) -> Iterator[str]:

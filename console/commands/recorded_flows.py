@@ -106,7 +106,8 @@ def _adapted(flow: Flow, source: str, recording: Recording, handoff_id: str) -> 
     as_was = _with_recorded_prices(as_was, snapshot)
     as_was, others = with_recorded_models(as_was, recording, handoff_id)
     changes = flow_changes(flow, as_was, snapshot)
-    return RecordedFlow(as_was, source, changes, kept_as_recorded(flow, as_was), others)
+    kept = kept_as_recorded(flow, as_was, snapshot)
+    return RecordedFlow(as_was, source, changes, kept, others)
 
 
 def _with_recorded_prices(flow: Flow, snapshot: Mapping[str, Any]) -> Flow:

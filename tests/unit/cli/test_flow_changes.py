@@ -1,11 +1,16 @@
 """What is said of a flow that is not the one that was recorded any more."""
 
+from contextlib import closing
+
 import pytest
 from support.shops import shop
 
 from handoff_console.console.commands.flows import adjusted, load_flow
 from handoff_console.console.commands.recorded_flows import flow_for
+from handoff_console.console.commands.rerun_orders import RerunOrder
+from handoff_console.console.commands.rerunning import rerun_handoff
 from handoff_console.console.commands.running import run_once
+from handoff_console.runtime.rerun_player import Mode
 from handoff_console.store.db import open_reader
 from handoff_console.store.recordings import recording_of
 
@@ -119,6 +124,17 @@ def test_nothing_is_said_of_a_flow_that_is_the_same(tmp_path, recording):
     found = changed(tmp_path, recording)
 
     assert (list(found.changes), list(found.kept), list(found.other_models)) == ([], [], [])
+
+
+def test_the_pool_that_a_rerun_had_of_its_own_is_no_change_of_the_flow(tmp_path, recording):
+    store = tmp_path / "handoff.db"
+    order = RerunOrder(handoff_id="h2", mode=Mode.WHAT_IF, named=FLOW)
+    alone = rerun_handoff(store, recording.session_id, order).runs[0].session_id
+
+    with closing(open_reader(store)) as db:
+        found = flow_for(recording_of(db, alone), FLOW)
+
+    assert (list(found.changes), list(found.kept)) == ([], [])
 
 
 def test_what_a_prompt_version_said_is_no_change_of_the_flow(tmp_path, recording):
