@@ -33,23 +33,34 @@ from handoff_console.store.recordings import recording_of
 from handoff_console.store.writer import StoreSink, open_sink
 
 
-def worked(recording: SampleSession, folder: Path, moment: Death) -> None:
-    """Run the session, and go on with it as often as there is something to go on with."""
-    with closing(open_sink(World(folder).store)) as sink:
-        first_run(recording, sink, folder, moment)
-    going_on(recording, folder, moment)
+class SampleCase:
+    """A sample session, run as it is recorded."""
 
+    def __init__(self, recording: SampleSession) -> None:
+        self.name, self._recording = recording.name, recording
 
-def rescued(recording: SampleSession, folder: Path, moment: Death) -> None:
-    """Go on from what a killed process left, until there is nothing to go on with."""
-    with closing(open_sink(World(folder).store)) as sink:
-        if any(reader.session_ids(sink.db)):
-            is_left = go_on(recording, sink, folder, moment)
-        else:  # it died before anything was recorded: it is run as if for the first time
-            first_run(recording, sink, folder, moment)
-            is_left = True
-    if is_left:
-        going_on(recording, folder, moment)
+    def prepare(self, folder: Path) -> None:
+        sample(self._recording.flow)  # imported before a process is forked
+
+    def work(self, folder: Path, moment: Death) -> None:
+        """Run the session, and go on with it as often as there is something to go on with."""
+        with closing(open_sink(World(folder).store)) as sink:
+            first_run(self._recording, sink, folder, moment)
+        going_on(self._recording, folder, moment)
+
+    def rescue(self, folder: Path, moment: Death) -> None:
+        """Go on from what a killed process left, until there is nothing to go on with."""
+        with closing(open_sink(World(folder).store)) as sink:
+            if any(reader.session_ids(sink.db)):
+                is_left = go_on(self._recording, sink, folder, moment)
+            else:  # it died before anything was recorded: it is run as if for the first time
+                first_run(self._recording, sink, folder, moment)
+                is_left = True
+        if is_left:
+            going_on(self._recording, folder, moment)
+
+    def outcome(self, folder: Path) -> "Outcome":
+        return Outcome.of(self._recording.session_id, folder)
 
 
 def going_on(recording: SampleSession, folder: Path, moment: Death) -> None:
@@ -176,10 +187,10 @@ class Outcome:
     events_lost: int
 
     @classmethod
-    def of(cls, recording: SampleSession, folder: Path) -> "Outcome":
+    def of(cls, session_id: str, folder: Path) -> "Outcome":
         world = World(folder)
         with closing(open_reader(world.store)) as db:
-            events = reader.load_events(db, recording.session_id)
+            events = reader.load_events(db, session_id)
             lost = world.lost(db)
         replies = [getattr(e.payload, "error", "") for e in events]
         return cls(
@@ -210,10 +221,8 @@ def ended_as(events: list[Event]) -> tuple[Any, ...]:
     closed = [e for e in events if e.kind == "handoff_closed"]
     ids = [e.handoff_id for e in closed]
     is_sound = len(set(opened)) == len(opened) and len(set(ids)) == len(ids)
-    # What is said of a failed model counts how often it was asked, answers that died included.
     results = sorted(
-        (e.path, e.attempt, e.payload.ended_by, e.payload.status or "")
-        + (e.payload.result or "",) * (e.payload.ended_by != "failed")
+        (e.path, e.attempt, e.payload.ended_by, e.payload.status or "", e.payload.result or "")
         for e in closed
     )
     if last.kind != "session_closed":

@@ -1,4 +1,4 @@
-"""Trials of killed sample sessions: what dies is forked, what goes on is the process itself."""
+"""Trials of killed sessions: what dies is forked, what goes on is the process itself."""
 
 import gc
 import shutil
@@ -10,13 +10,13 @@ from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol
 
 import pytest
 from contexts import ContextCheck
 from mortal import Death, World, forked
-from rescue import Outcome, rescued, worked
+from rescue import Outcome, SampleCase
 
-from handoff_console.sample_runs import sample
 from handoff_console.sample_runs.day import RECORDINGS
 from handoff_console.sample_runs.recording import DIGEST_KEY
 from handoff_console.store.writer import open_sink
@@ -32,12 +32,37 @@ WRONG = (
 `unfinished` are runs that ended in an error, and processes that did not die where they should have.
 """
 
-SAMPLES = {recording.name: recording for recording in RECORDINGS}
+
+class Case(Protocol):
+    """A session that is to be killed and gone on with, in a folder with a store."""
+
+    name: str
+
+    def prepare(self, folder: Path) -> None:
+        """Put there what is there before; nobody is killed while doing so."""
+
+    def work(self, folder: Path, moment: Death) -> None:
+        """Run the session to its end."""
+
+    def rescue(self, folder: Path, moment: Death) -> None:
+        """Run it to its end from wherever a killed process left it."""
+
+    def outcome(self, folder: Path) -> Outcome:
+        """Return what it came to."""
+
+
+def cases(*, reruns: bool) -> dict[str, Case]:
+    """Return all cases by name: the samples, or handoffs of them that are run again."""
+    if reruns:
+        from killed_reruns import RERUNS
+
+        return {case.name: case for case in RERUNS}
+    return {recording.name: SampleCase(recording) for recording in RECORDINGS}
 
 
 @dataclass(frozen=True)
 class Undisturbed:
-    """What a sample comes to when nobody kills it: what every other run is held against."""
+    """What a session comes to when nobody kills it: what every other run is held against."""
 
     name: str
     moments: int
@@ -51,52 +76,60 @@ class Trials:
     before, so that a fork takes over what Python makes once, and does not make it again.
     """
 
-    def __init__(self, place: Path) -> None:
-        self._place = Path(tempfile.mkdtemp(dir=place))
-        self._empty = self._place / "empty"
-        self._empty.mkdir()
-        with closing(open_sink(World(self._empty).store, create=True)) as sink:
-            sink.db.execute("update meta set value = ? where name = 'digest_key'", (DIGEST_KEY,))
+    def __init__(self, place: Path, *, reruns: bool) -> None:
+        self._place, self._cases = Path(tempfile.mkdtemp(dir=place)), cases(reruns=reruns)
+        self._prepared: dict[str, Path] = {}
 
     def undisturbed(self, name: str) -> Undisturbed:
-        alive = Death()
-        folder = self._copy(self._empty)
-        worked(SAMPLES[name], folder, alive)
-        outcome = Outcome.of(SAMPLES[name], folder)
+        alive, case = Death(), self._cases[name]
+        folder = self._copy(self._before(name))
+        case.work(folder, alive)
+        outcome = case.outcome(folder)
         assert CONTEXTS.taken() == [], "A model was sent messages that it must not be sent."
         shutil.rmtree(folder)
         return Undisturbed(name, alive.moments, outcome)
 
     def killed(self, whole: Undisturbed, at: int, *, twice: bool) -> Counter[str]:
-        """Kill a sample's recording at a moment, go on, and count what differs."""
-        recording = SAMPLES[whole.name]
+        """Kill a session at a moment, go on, and count what differs."""
+        case = self._cases[whole.name]
+        left = self._copy(self._before(whole.name))
         # What this process keeps would otherwise be copied by each fork as soon as it collects.
         gc.collect()
         gc.freeze()
-        left = self._copy(self._empty)
-        counts = killed(lambda moment: worked(recording, left, moment), at)
-        moments = self._rescue(whole, self._copy(left), counts)
+        counts = killed(lambda moment: case.work(left, moment), at)
+        moments, found = self._rescued(whole, self._copy(left))
+        counts.update(found)
         for then in range(1, moments + 1) if twice else ():
             folder = self._copy(left)
-            counts += killed(lambda moment, at=folder: rescued(recording, at, moment), then)
-            self._rescue(whole, folder, counts)
+            counts.update(killed(lambda moment, at=folder: case.rescue(at, moment), then))
+            counts.update(self._rescued(whole, folder)[1])
         shutil.rmtree(left)
         return counts
 
-    def _rescue(self, whole: Undisturbed, folder: Path, counts: Counter[str]) -> int:
-        """Go on from what was left, count what differs, and return how many moments it took."""
-        alive, recording = Death(), SAMPLES[whole.name]
-        counts["runs"] += 1
+    def _rescued(self, whole: Undisturbed, folder: Path) -> tuple[int, Counter[str]]:
+        """Go on from what was left, and return how many moments it took and what differs."""
+        alive, case, counts = Death(), self._cases[whole.name], Counter(runs=1)
         try:
-            rescued(recording, folder, alive)
-            counts += whole.outcome.differences(Outcome.of(recording, folder))
+            case.rescue(folder, alive)
+            counts.update(whole.outcome.differences(case.outcome(folder)))
             assert CONTEXTS.taken() == [], "A model was sent messages that it must not be sent."
         except Exception:  # noqa: BLE001 - one more that came to nothing; the others go on
             traceback.print_exc()
             CONTEXTS.taken()
             counts["unfinished"] += 1
         shutil.rmtree(folder)
-        return alive.moments
+        return alive.moments, counts
+
+    def _before(self, name: str) -> Path:
+        """Return a folder with what is there before the session, made once."""
+        if name not in self._prepared:
+            folder = Path(tempfile.mkdtemp(dir=self._place))
+            with closing(open_sink(World(folder).store, create=True)) as sink:
+                of = "update meta set value = ? where name = 'digest_key'"
+                sink.db.execute(of, (DIGEST_KEY,))
+            self._cases[name].prepare(folder)
+            self._prepared[name] = folder
+        return self._prepared[name]
 
     def _copy(self, folder: Path) -> Path:
         there = Path(tempfile.mkdtemp(dir=self._place))
@@ -113,16 +146,16 @@ _HERE: list[Trials] = []
 """Those of this process, once it is one that tries."""
 
 
-def begin(place: Path) -> None:
-    signal.signal(signal.SIGINT, signal.SIG_DFL)  # Ctrl-C is answered by the program alone
-    for recording in RECORDINGS:
-        sample(recording.flow)  # imported once, and not again by each process
-    _HERE.append(Trials(place))
+def begin(place: Path, reruns: bool) -> None:
+    for number in (signal.SIGINT, signal.SIGTERM):  # the program itself answers them
+        signal.signal(number, signal.SIG_DFL)
+    _HERE.append(Trials(place, reruns=reruns))
 
 
 def undisturbed(name: str) -> Undisturbed:
     return _HERE[0].undisturbed(name)
 
 
-def trial(whole: Undisturbed, at: int, *, twice: bool) -> Counter[str]:
-    return _HERE[0].killed(whole, at, twice=twice)
+def trial(one: tuple[Undisturbed, int], *, twice: bool) -> tuple[str, int, Counter[str]]:
+    whole, at = one
+    return whole.name, at, _HERE[0].killed(whole, at, twice=twice)

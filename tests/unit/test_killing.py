@@ -12,17 +12,21 @@ SUPPORT = Path(__file__).parents[1] / "support"
 
 BROKEN = """
 import sqlite3, sys
-import killing, trials
+import killing
+from killed_reruns import RerunCase
+from rescue import SampleCase
 
-rescued = trials.rescued
+def from_a_bad_disk(rescue):
+    def rescued(case, folder, moment):
+        db = sqlite3.connect(folder / "s.db", isolation_level=None)
+        db.execute(sys.argv[1])
+        db.close()
+        rescue(case, folder, moment)
 
-def rescued_from_a_bad_disk(recording, folder, moment):
-    db = sqlite3.connect(folder / "s.db", isolation_level=None)
-    db.execute(sys.argv[1])
-    db.close()
-    rescued(recording, folder, moment)
+    return rescued
 
-trials.rescued = rescued_from_a_bad_disk
+for kind in (RerunCase, SampleCase):
+    kind.rescue = from_a_bad_disk(kind.rescue)
 sys.exit(killing.main(sys.argv[2:]))
 """
 """Of what a process has left when it dies, something goes missing before the next one goes on."""
@@ -40,26 +44,36 @@ def wrong(sums: Mapping[str, int]) -> dict[str, int]:
 
 
 @pytest.mark.parametrize(
-    ("damage", "sample", "counted"),
+    ("damage", "words", "counted"),
     [
         (
             "delete from events where event = (select max(event) from events)",
-            "domains-unknown",
+            ["domains-unknown"],
             {"events_lost": 3},
         ),
         (
             "update events set at_us = at_us + 1 where event & 4294967295 = 1",
-            "domains-unknown",
+            ["domains-unknown"],
             {"events_lost": 3},
         ),
-        ("delete from effects", "refunds-approved", {"effects_twice": 2}),
+        ("delete from effects", ["refunds-approved"], {"effects_twice": 2}),
+        ("delete from effects", ["--reruns", "refunds-approved/h1/live"], {"effects_twice": 2}),
     ],
 )
-def test_it_counts_what_is_gone_or_done_twice_after_a_death(damage, sample, counted):
-    done = killed("-c", BROKEN, damage, "--jobs", "1", "--sum", sample)
+def test_it_counts_what_is_gone_or_done_twice_after_a_death(damage, words, counted):
+    done = killed("-c", BROKEN, damage, "--jobs", "1", "--sum", *words)
 
     assert wrong(json.loads(done.stdout)) == counted
     assert done.returncode == 1
+
+
+def test_handoffs_that_are_killed_while_they_run_again_come_to_the_same_end():
+    done = killed("killing.py", "--reruns", "--every", "6", "--jobs", "1")
+
+    *each, sums = map(json.loads, done.stdout.splitlines())
+    assert (len(each), wrong(sums)) == (13, {})
+    assert sums["deaths"] >= 20
+    assert all(one["moments"] >= 9 for one in each)
 
 
 def test_it_says_how_far_it_is_and_prints_the_sums_alone():
@@ -78,6 +92,7 @@ def test_it_says_how_far_it_is_and_prints_the_sums_alone():
     [
         (["letter-edited"], "There is no sample 'letter-edited'; did you mean 'letters-edited'?\n"),
         (["x"], "There is no sample 'x'; the first is 'quarter-three-companies'.\n"),
+        (["--reruns", "x"], "There is no re-run 'x'; the first is 'refunds-approved/h1/live'.\n"),
         (["--jobs", "0"], "--every and --jobs take a number from 1 on.\n"),
     ],
 )
