@@ -6,7 +6,6 @@ from handoff_console.console.cli.asking import Write
 from handoff_console.console.cli.looking import write_json
 from handoff_console.console.cli.places import store_of
 from handoff_console.console.cli.progress import counted
-from handoff_console.console.cli.resuming import announced
 from handoff_console.console.cli.terminal import Terminal, wrapped
 from handoff_console.console.commands.bisecting import (
     Bisection,
@@ -27,8 +26,6 @@ def bisect(arguments: Namespace, terminal: Terminal) -> int:
     """Carry out `handoff bisect`; 1 when no change was found that flips it."""
 
     def announce(ready: Prepared) -> None:
-        if ready.flow.changes:
-            announced(terminal)(ready.flow.changes)
         _write_plan(ready, arguments.repeats, terminal.note, terminal)
 
     asked = Bisection(
@@ -65,6 +62,11 @@ def _write_plan(ready: Prepared, repeats: int, write: Write, terminal: Terminal)
     if not took.changes:
         write("Nothing that a re-run could change differs; nothing will run.")
         return
+    if ready.told:
+        write("This flow is not quite the one that was recorded:")
+    for told in ready.told:
+        for line in wrapped(told, terminal.columns - 2):
+            write(f"  {line}")
     names = ", ".join(one_line(change.name, 60) for change in ready.changes.changes)
     for line in wrapped(f"{count(took.changes, 'difference')}: {names}", terminal.columns):
         write(line)

@@ -5,6 +5,7 @@ Said of those who may really be asked: of nobody else does it matter.
 
 from collections.abc import Iterator, Sequence
 
+from handoff_console.console.commands.recorded_flows import RecordedFlow
 from handoff_console.console.commands.recorded_models import OtherModel, check_can_be_asked
 from handoff_console.console.commands.rerun_orders import Prepared, RerunOrder
 from handoff_console.runtime.contract import HUMAN, HandoffKind
@@ -39,6 +40,17 @@ def _joined(parts: Sequence[str]) -> str:
     return f"{', '.join(first)} and {last}" if first else last
 
 
+def not_as_it_was(flow: RecordedFlow, agent: str, mode: Mode) -> list[str]:
+    """Return what is otherwise than recorded where an agent is run alone, a sentence each.
+
+    What the flow cannot have as it was, and the models of all who may be asked that cannot be the
+    recorded ones.
+    """
+    asked = reached(flow.flow, agent, mode)
+    others = [one for one in flow.other_models if one.agent in asked and not one.is_asked]
+    return [*flow.changes, *(_of_model(one, is_target=False) for one in others)]
+
+
 def check_models_asked(ready: Prepared, mode: Mode) -> None:
     """Refuse a re-run whose models cannot be asked here; nobody else's matter.
 
@@ -60,9 +72,7 @@ def who_is_asked(ready: Prepared, mode: Mode) -> frozenset[str]:
         return frozenset()
     if mode is Mode.CONTINUE:
         return _asked_on(ready)
-    if mode is Mode.WHAT_IF:  # what it calls is answered as recorded
-        return _reached(flow, target, {HandoffKind.TRANSFER})
-    return _reached(flow, target, set(HandoffKind))
+    return reached(flow, target, mode)
 
 
 def _asked_on(ready: Prepared) -> frozenset[str]:
@@ -78,14 +88,22 @@ def _asked_on(ready: Prepared) -> frozenset[str]:
         return frozenset()
     waiting = {ready.recorded.opened.target, *ready.recorded.surroundings.ancestors}
     known = waiting & flow.agents_by_name.keys()
-    return frozenset().union(*(_reached(flow, name, set(HandoffKind)) for name in known))
+    return frozenset().union(*(reached(flow, name, Mode.CONTINUE) for name in known))
 
 
 def _is_changed(ready: Prepared) -> bool:
     return ready.graft is not None or bool(ready.edits.described())
 
 
-def _reached(flow: Flow, agent: str, ways: set[HandoffKind]) -> frozenset[str]:
+def reached(flow: Flow, agent: str, mode: Mode) -> frozenset[str]:
+    """Return an agent and all whom it may hand off to, directly or not, and who are really asked.
+
+    Args:
+        flow: The flow.
+        agent: One of its agents, or a person.
+        mode: How much is real: in `what-if`, whom it calls answers as recorded.
+    """
+    ways = {HandoffKind.TRANSFER} if mode is Mode.WHAT_IF else set(HandoffKind)
     found, left = {agent}, [agent]
     while left:
         for edge in flow.agent(left.pop()).edges:

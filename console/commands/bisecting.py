@@ -2,15 +2,17 @@
 
 import asyncio
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from handoff_console.console.commands.as_then_notes import not_as_it_was, reached
 from handoff_console.console.commands.attempt_names import attempt_named
 from handoff_console.console.commands.errors import CommandError
 from handoff_console.console.commands.recorded_flows import RecordedFlow, flow_for, started_of
+from handoff_console.console.commands.recorded_models import check_can_be_asked
 from handoff_console.console.commands.rerun_orders import recorded_outcome_of
 from handoff_console.runtime import EventList
 from handoff_console.runtime.bisecting import bisect
@@ -53,6 +55,8 @@ class Prepared:
     flow: RecordedFlow
     changes: Changes
     estimate: Estimate
+    told: Sequence[str]
+    """What is otherwise than when it was recorded, to be announced before anything runs."""
 
 
 def prepare(db: sqlite3.Connection, asked: Bisection) -> Prepared:
@@ -63,13 +67,17 @@ def prepare(db: sqlite3.Connection, asked: Bisection) -> Prepared:
             one failed.
         RequestError: There is no such handoff, or it never began.
         FlowNotNamed: The session ran a file, and the file is not named.
+        FlowError: A model that would be asked cannot be asked here.
     """
     failed, good = _attempt(db, asked.failed), _attempt(db, asked.good)
     changes = changes_between(failed, good)
     if changes.changes:
         _check_one_is_good(failed, good)
     took = estimate(changes, _tokens(failed), asked.repeats)
-    return Prepared(failed, good, flow_for(failed.recording, asked.named), changes, took)
+    flow = flow_for(failed.recording, asked.named, failed.handoff_id)
+    agent = find_handoff(*failed).opened.target
+    check_can_be_asked(flow.flow, reached(flow.flow, agent, asked.mode))
+    return Prepared(failed, good, flow, changes, took, not_as_it_was(flow, agent, asked.mode))
 
 
 def _check_one_is_good(failed: Attempt, good: Attempt) -> None:

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from handoff_console.console.components.panel import Node, panel, tag
+from handoff_console.console.components.rerun_plan import flow_changes
 from handoff_console.console.viewmodels.flips import FlipAnswer, FlipPlan
 
 KEY = "flip"
@@ -14,6 +15,7 @@ def show_flip_plan(plan: FlipPlan) -> None:
         KEY,
         [
             tag("p.text", plan.sentence),
+            *(flow_changes(plan.flow_changes) if plan.changes else []),
             *_changes(plan.changes),
             *([tag("p.text", plan.cost)] if plan.changes else []),
             *([tag("p.quiet.text", plan.untried)] if plan.untried else []),

@@ -14,16 +14,7 @@ def show_plan(plan: PlanView) -> None:
     if plan.repeats:
         again = f"Done again, each after your yes: {', '.join(plan.repeats)}"
         nodes.append(tag("p.text.problem", again, outcome="error"))
-    if plan.flow_changes:
-        changes = tag("ul", *(tag("li.text", change) for change in plan.flow_changes))
-        nodes.append(
-            tag(
-                "div.verdict",
-                tag("b", "This flow is not quite the one that was recorded"),
-                changes,
-                outcome="needs_input",
-            )
-        )
+    nodes += flow_changes(plan.flow_changes)
     nodes += [tag("div.verdict.text", said, outcome="needs_input") for said in plan.warnings]
     nodes.append(tag("h3", "What is changed"))
     if plan.edits:
@@ -31,6 +22,20 @@ def show_plan(plan: PlanView) -> None:
     else:
         nodes.append(tag("p.quiet", "Nothing: the same question is put again."))
     panel("plan", nodes)
+
+
+def flow_changes(changes: Sequence[str]) -> list[Node]:
+    """Return what is said of a flow that has changed; nothing where it has not."""
+    if not changes:
+        return []
+    return [
+        tag(
+            "div.verdict",
+            tag("b", "This flow is not quite the one that was recorded"),
+            tag("ul", *(tag("li.text", change) for change in changes)),
+            outcome="needs_input",
+        )
+    ]
 
 
 def show_problems(problems: Mapping[str, str]) -> None:

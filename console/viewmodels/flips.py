@@ -25,6 +25,7 @@ class FlipPlan:
     untried: str
     """What differs and cannot be tried; empty when nothing does."""
     flow_changes: tuple[str, ...]
+    """What is otherwise than when it was recorded."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +59,7 @@ def flip_plan(ready: Prepared, repeats: int) -> FlipPlan:
             f"each); about {amount(each)} tokens each, {amount(likely * each)} in all."
         ),
         untried=f"Different too, but no re-run can change it: {untried}." if untried else "",
-        flow_changes=tuple(one_line(change, 200) for change in ready.flow.changes),
+        flow_changes=tuple(one_line(change, 300) for change in ready.told),
     )
 
 

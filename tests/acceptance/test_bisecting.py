@@ -3,6 +3,7 @@
 import json
 
 import pytest
+from support.shops import shop
 
 pytestmark = pytest.mark.acceptance
 
@@ -115,3 +116,33 @@ def test_of_a_prompt_only_the_sentence_that_matters_is_named(handoff, folder):
 
     assert done.out.startswith("prompt, part 2 alone flips it: 3 of 3 came out well")
     assert "  prompt, part 2: nothing → Always count twice.\n" in done.out
+
+
+def test_what_is_not_as_it_was_recorded_is_said_before_anything_is_tried(handoff, folder):
+    shop(folder)
+    (folder / "model.py").write_text(
+        "from shop import Rules, billing\nother = Rules(billing, name='other')\n"
+    )
+    flow = ("--flow", "shop.py:flow")
+    form = handoff(
+        "run", "shop.py:flow", "--message", "Why?", "--model", "billing=model.py:other", "--json"
+    ).out
+    good = json.loads(form)["session_id"]
+    words = ("rerun", good, "h2", *flow, "--limits", "max_steps=1", "--json")
+    failed = json.loads(handoff(*words, "--model", "model.py:other").out)["runs"][0]["session_id"]
+    shop(folder, ("About money.", "Money."))
+    said = [
+        "This flow is not quite the one that was recorded:",
+        "  the description of the transfer 'triage' → 'billing' is another one",
+        "  billing asked the model 'other' when this was recorded, which only its own",
+        "  program can make, and asks the flow's rules now; put it into the flow to ask",
+        "  it again.",
+        "1 difference: limits.max_steps",
+    ]
+
+    planned = handoff("bisect", failed, f"{good}:h2", *flow, "--plan")
+    done = handoff("bisect", failed, f"{good}:h2", *flow)
+
+    assert planned.out.splitlines()[:6] == said
+    assert done.err.splitlines()[:6] == said
+    assert done.out.startswith("limits.max_steps alone flips it: 3 of 3")

@@ -5,28 +5,41 @@ from support.seen import text
 from support.shops import shop
 
 from handoff_console.console.commands.flows import chosen_models, load_flow
+from handoff_console.console.commands.rerun_orders import RerunOrder
+from handoff_console.console.commands.rerunning import rerun_handoff
 from handoff_console.console.commands.running import run_once
+from handoff_console.runtime.edits import Edits
+from handoff_console.runtime.rerun_player import Mode
 
 FLOW = "shop.py:flow"
 
 
 @pytest.fixture
-def form(screen, store, tmp_path, monkeypatch):
-    """Return a function that runs the flow, changes its file, and opens the form for a handoff."""
+def recorded(store, tmp_path, monkeypatch):
+    """Return a function that runs the flow as it was."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("HANDOFF_FLOWS", f'["{FLOW}"]')
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
 
-    def opened(handoff, *changes, models=(), mode="what-if"):
+    def ran(models=()):
         shop(tmp_path)
         flow = load_flow(FLOW).flow
         chosen = chosen_models(flow, models)
         said = "Why twice? It is about money."
-        session = run_once(store, flow, said, source=FLOW, models=chosen).session_id
+        return run_once(store, flow, said, source=FLOW, models=chosen).session_id
+
+    return ran
+
+
+@pytest.fixture
+def form(recorded, screen, tmp_path):
+    """Return a function that runs the flow, changes its file, and opens the form for a handoff."""
+
+    def opened(handoff, *changes, models=(), mode="what-if"):
+        session = recorded(models)
         shop(tmp_path, *changes)
         page = screen("rerun", session=session, handoff=handoff)
-        chosen_mode = next(one for one in page.radio if one.label == "How much is real")
-        chosen_mode.set_value(mode)
+        next(one for one in page.radio if one.label == "How much is real").set_value(mode)
         page.run()
         assert not page.exception
         return page
@@ -99,3 +112,23 @@ def test_the_estimate_counts_what_lower_limits_let_through(form):
     page.run()
 
     assert "1 model call, about 308 tokens" in text(page, "plan")
+
+
+def test_the_search_for_what_flips_it_says_what_is_other_about_the_flow(
+    recorded, screen, store, tmp_path
+):
+    session = recorded()
+    limits = Edits(limits={"max_steps": 1})
+    order = RerunOrder(handoff_id="h2", mode=Mode.WHAT_IF, edits=limits, named=FLOW)
+    failed = rerun_handoff(store, session, order).runs[0].session_id
+    shop(tmp_path, ("About money.", "Money."))
+
+    page = screen("side_by_side", left=session, right=failed, handoff="h2")
+    next(one for one in page.button if one.label == "Which change flips it?").click()
+    page.run()
+
+    assert not page.exception
+    assert (
+        "This flow is not quite the one that was recorded the description of the transfer "
+        "'triage' → 'billing' is another one" in text(page, "flip")
+    )
