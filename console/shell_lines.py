@@ -28,7 +28,8 @@ def pin_command(start: Start) -> str:
 
 def bisect_command(asked: Bisection) -> str:
     """Return the command line that looks for the change that makes the difference."""
-    how = ("--mode", asked.mode.value, "--repeats", str(asked.repeats))
+    how = ["--mode", asked.mode.value, "--repeats", str(asked.repeats)]
+    how += ["--leave-marks"] * asked.leave_marks
     return _line("bisect", asked.failed, asked.good, *how, flow=asked.named)
 
 

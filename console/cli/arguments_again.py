@@ -132,6 +132,7 @@ def bisect(one: argparse.ArgumentParser) -> None:
         "--repeats", metavar="N", type=count, default=3, help="how often each is tried (default: 3)"
     )
     _flow(one)
+    _values(one)
     one.add_argument("--plan", action="store_true", help="only say what it would take")
     as_json(one)
 

@@ -14,6 +14,7 @@ from handoff_console.console.commands.bisecting import (
     find_cause,
     plan_bisection,
 )
+from handoff_console.console.commands.left_out_values import values_of
 from handoff_console.console.viewmodels.text import amount, count, one_line, pretty
 from handoff_console.runtime.causes import Conclusion
 from handoff_console.runtime.changes import Change
@@ -34,6 +35,8 @@ def bisect(arguments: Namespace, terminal: Terminal) -> int:
         mode=Mode(arguments.mode),
         repeats=arguments.repeats,
         named=arguments.flow,
+        values=values_of(arguments.value),
+        leave_marks=arguments.leave_marks,
         announce=announce,
         tell=counted(terminal, "re-run"),
     )

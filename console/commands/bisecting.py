@@ -2,24 +2,27 @@
 
 import asyncio
 import sqlite3
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 from handoff_console.console.commands.as_then_notes import not_as_it_was, reached
 from handoff_console.console.commands.attempt_names import attempt_named
-from handoff_console.console.commands.errors import CommandError
+from handoff_console.console.commands.errors import CommandError, MarksInRequest
 from handoff_console.console.commands.recorded_flows import RecordedFlow, flow_for, started_of
 from handoff_console.console.commands.recorded_models import check_can_be_asked
 from handoff_console.console.commands.rerun_orders import recorded_outcome_of
-from handoff_console.runtime import EventList
+from handoff_console.runtime import EventList, Redaction
 from handoff_console.runtime.bisecting import bisect
 from handoff_console.runtime.causes import Cause, Estimate, estimate
 from handoff_console.runtime.changes import Attempt, Change, Changes, changes_between
 from handoff_console.runtime.contract import Status
+from handoff_console.runtime.filling import filled, names_left_out
 from handoff_console.runtime.recorded import find_handoff
+from handoff_console.runtime.redaction import has_mark
 from handoff_console.runtime.rerun_player import Mode
 from handoff_console.store import reader
 from handoff_console.store.analysis.findings.record import Record
@@ -40,6 +43,10 @@ class Bisection:
     repeats: int = 3
     named: str = ""
     """The flow: `path/to/file.py:name`; empty where a sample ran."""
+    values: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    """What was left out of the records, as `filled` takes it."""
+    leave_marks: bool = False
+    """Models may be asked with marks where values were left out of a request."""
     announce: "Callable[[Prepared], None] | None" = None
     """Is told what is about to be tried, before it is."""
     tell: Callable[[int, int], None] | None = None
@@ -57,6 +64,8 @@ class Prepared:
     estimate: Estimate
     told: Sequence[str]
     """What is otherwise than when it was recorded, to be announced before anything runs."""
+    has_marks: bool
+    """Values were left out of what one of them was asked with."""
 
 
 def prepare(db: sqlite3.Connection, asked: Bisection) -> Prepared:
@@ -68,16 +77,55 @@ def prepare(db: sqlite3.Connection, asked: Bisection) -> Prepared:
         RequestError: There is no such handoff, or it never began.
         FlowNotNamed: The session ran a file, and the file is not named.
         FlowError: A model that would be asked cannot be asked here.
+        MarksInRequest: A model would be asked with a mark where a value was left out of a record.
     """
     failed, good = _attempt(db, asked.failed), _attempt(db, asked.good)
+    flow = flow_for(failed.recording, asked.named, failed.handoff_id)
+    if asked.values:
+        failed, good = _made_whole((failed, good), asked.values, flow.flow.redaction)
     changes = changes_between(failed, good)
     if changes.changes:
         _check_one_is_good(failed, good)
+    marked = [attempt for attempt in (failed, good) if _has_marks(attempt)]
+    if changes.changes and marked and not asked.leave_marks:
+        name = f"{marked[0].recording.session_id}:{marked[0].handoff_id}"
+        raise MarksInRequest(
+            f"Values were left out of what {name} was asked with, and a model would be asked with "
+            "marks in their place; say them with --value NAME=VALUE, or --leave-marks to ask with "
+            "the marks."
+        )
     took = estimate(changes, _tokens(failed), asked.repeats)
-    flow = flow_for(failed.recording, asked.named, failed.handoff_id)
     agent = find_handoff(*failed).opened.target
     check_can_be_asked(flow.flow, reached(flow.flow, agent, asked.mode))
-    return Prepared(failed, good, flow, changes, took, not_as_it_was(flow, agent, asked.mode))
+    told = not_as_it_was(flow, agent, asked.mode)
+    return Prepared(failed, good, flow, changes, took, told, has_marks=bool(marked))
+
+
+def _has_marks(attempt: Attempt) -> bool:
+    request = find_handoff(*attempt).request
+    return has_mark(request.task) or has_mark(request.inputs)
+
+
+def _made_whole(
+    attempts: Sequence[Attempt], values: Mapping[str, Sequence[str]], redaction: Redaction
+) -> list[Attempt]:
+    """Return the attempts with the values; each needs to be known to one of them.
+
+    Raises:
+        RequestError: A value is known to neither, or is not what was left out.
+    """
+    known = [names_left_out(attempt.recording) for attempt in attempts]
+    unknown = {name: given for name, given in values.items() if name not in {*chain(*known)}}
+    if unknown:
+        filled(attempts[0].recording, unknown, redaction)  # says what there is
+    return [
+        attempt._replace(
+            recording=filled(
+                attempt.recording, {k: v for k, v in values.items() if k in names}, redaction
+            )
+        )
+        for attempt, names in zip(attempts, known, strict=True)
+    ]
 
 
 def _check_one_is_good(failed: Attempt, good: Attempt) -> None:
@@ -133,7 +181,7 @@ def find_cause(store_path: Path, asked: Bisection) -> Cause:
                 asked.tell(done, ready.estimate.most_reruns)
 
         key = reader.digest_key(db)
-        return asyncio.run(
+        found = asyncio.run(
             bisect(
                 ready.flow.flow,
                 ready.failed,
@@ -144,6 +192,15 @@ def find_cause(store_path: Path, asked: Bisection) -> Cause:
                 sink=EventList(key),
             )
         )
+    return replace(found, changes=_without_values(found.changes, ready.flow.flow.redaction))
+
+
+def _without_values(changes: Sequence[Change], redaction: Redaction) -> tuple[Change, ...]:
+    """Return changes as a record would have them: an answer is passed on."""
+    return tuple(
+        replace(one, before=redaction.clean(one.before), after=redaction.clean(one.after))
+        for one in changes
+    )
 
 
 def cause_form(asked: Bisection, found: Cause) -> dict[str, Any]:

@@ -8,6 +8,7 @@ CommandError (HandoffConsoleError)
 ├── BatchBusy         another process works on the same batch now
 ├── NothingToDecide   what a person says is about nothing that waits for it
 ├── ArgumentsRefused  changed arguments are none that the tool takes
+├── MarksInRequest    a model would be asked with marks where values were left out of the record
 ├── NotListening      a session takes no message now
 ├── CannotGoOn        a session is closed, still waits, or belongs to somebody else
 │   └── ValuesLeftOut     what it was told is not all in its record
@@ -52,6 +53,10 @@ class NothingToDecide(CommandError):
 
 class ArgumentsRefused(CommandError):
     """Arguments that a person changed are none that the tool takes; nothing was decided."""
+
+
+class MarksInRequest(CommandError):
+    """A model would be asked with a mark where a value was left out of the record."""
 
 
 class NotListening(CommandError):

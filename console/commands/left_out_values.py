@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from handoff_console.console.commands.errors import CommandError, ValuesLeftOut
 from handoff_console.runtime import Recording, Redaction
 from handoff_console.runtime.errors import HandoffConsoleError
-from handoff_console.runtime.gaps import Gap, filled, gaps, mark_of, with_bodies
+from handoff_console.runtime.filling import filled, with_bodies
+from handoff_console.runtime.gaps import Gap, gaps, mark_of
 
 _SESSIONS_KEPT = 500
 _originals: dict[str, Mapping[str, str]] = {}

@@ -4,7 +4,7 @@ import sqlite3
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from handoff_console.console.commands.errors import CommandError
+from handoff_console.console.commands.errors import CommandError, MarksInRequest
 from handoff_console.console.commands.recorded_edits import whole_edits
 from handoff_console.console.commands.recorded_flows import (
     RecordedFlow,
@@ -12,12 +12,11 @@ from handoff_console.console.commands.recorded_flows import (
     record_read,
     started_of,
 )
-from handoff_console.console.commands.waiting import REDACTED
 from handoff_console.runtime import Recording
 from handoff_console.runtime.contract import HandoffRequest
 from handoff_console.runtime.edits import Edits
 from handoff_console.runtime.events import HandoffClosed, HandoffRequested
-from handoff_console.runtime.gaps import filled
+from handoff_console.runtime.filling import filled
 from handoff_console.runtime.models import as_model
 from handoff_console.runtime.recorded import (
     RecordedAgain,
@@ -25,6 +24,7 @@ from handoff_console.runtime.recorded import (
     find_handoff,
     recorded_result,
 )
+from handoff_console.runtime.redaction import has_mark, redacted_names
 from handoff_console.runtime.rerun_player import Mode
 from handoff_console.runtime.taping import read_tape
 from handoff_console.store import reader
@@ -159,17 +159,17 @@ def _check_it_is_all_there(request: HandoffRequest) -> None:
     """Refuse a request for a live model that holds marks where values were.
 
     Raises:
-        CommandError: A value was left out of the record.
+        MarksInRequest: A value was left out of the record.
     """
-    names = [name for name, value in request.inputs.items() if REDACTED in repr(value)]
+    names = redacted_names(request.inputs)
     if names:
-        raise CommandError(
+        raise MarksInRequest(
             f"The value of {names[0]!r} was left out of the record, and a model would be asked "
             f"with a mark in its place; say it with --set inputs.{names[0]}=VALUE, or "
             "--leave-marks to ask with the mark."
         )
-    if REDACTED in request.task:
-        raise CommandError(
+    if has_mark(request.task):
+        raise MarksInRequest(
             "The task holds a value that was left out of the record, and a model would be asked "
             "with a mark in its place; say it with --value NAME=VALUE, the whole task with --task "
             "TEXT, or --leave-marks to ask with the mark."

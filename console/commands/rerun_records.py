@@ -23,6 +23,20 @@ from handoff_console.store.recordings import recording_of
 
 GRAFT = "graft"
 """The label under which a re-run records whose answers it took over."""
+_MARKS, _VALUES = "marks", "values"
+"""Labels under which it records that marks of its request were read, and of which values that were
+left out it was told; not the values."""
+_BETWEEN = "; "
+
+
+def labels_of(order: RerunOrder, graft: Recording | None) -> dict[str, str] | None:
+    """Return what a re-run records of its order besides its edits; None where that is nothing."""
+    labels = {
+        GRAFT: graft.session_id if graft else "",
+        _MARKS: "read" if order.leave_marks else "",
+        _VALUES: _BETWEEN.join(order.values),
+    }
+    return {name: label for name, label in labels.items() if label} or None
 
 
 def resume_rerun(
@@ -74,7 +88,7 @@ def resume_rerun(
 
 
 def recorded_order(db: sqlite3.Connection, session_id: str) -> RerunOrder:
-    """Return the order that made a re-run, as far as its record says.
+    """Return the order that made a re-run, as far as its record says; of values it has the names.
 
     Raises:
         CannotGoOn: It is no re-run, or what was changed for it cannot be read.
@@ -84,11 +98,14 @@ def recorded_order(db: sqlite3.Connection, session_id: str) -> RerunOrder:
     started = started_of(found)
     if not started.rerun_mode:
         raise CannotGoOn(f"Session {session_id!r} is no re-run of another one.")
+    names = started.metadata.get(_VALUES, "").split(_BETWEEN)
     return RerunOrder(
         handoff_id=started.rerun_handoff,
         mode=Mode(started.rerun_mode),
         edits=recorded_edits(found),
         graft=started.metadata.get(GRAFT, ""),
+        values={name: ["VALUE"] for name in filter(None, names)},
+        leave_marks=_MARKS in started.metadata,
         named=started.flow_source if file_reference(started.flow_source) else "",
     )
 

@@ -20,7 +20,7 @@ from handoff_console.console.commands.rerun_orders import (
     prepare,
     recorded_outcome,
 )
-from handoff_console.console.commands.rerun_records import GRAFT, record_of
+from handoff_console.console.commands.rerun_records import labels_of, record_of
 from handoff_console.console.commands.running import outcome_of
 from handoff_console.console.commands.working import stoppable
 from handoff_console.console.viewmodels.unanswered import KINDS, unanswered
@@ -155,7 +155,7 @@ def read_run(store_path: Path, done: Rerun, run: Ran) -> Ran:
 
 def _run(sink: StoreSink, ready: Prepared, order: RerunOrder) -> Ran:
     session_id = new_session_id(SystemClock())
-    metadata = {GRAFT: ready.graft.session_id} if ready.graft else None
+    metadata = labels_of(order, ready.graft)
     told = _Telling(sink, session_id, order)
     originals: dict[str, str] = {}
     try:

@@ -1,5 +1,7 @@
 """Which change flips it: the search, from what it will take to its answer."""
 
+from dataclasses import replace
+
 import streamlit as st
 
 from handoff_console.console import (
@@ -13,6 +15,7 @@ from handoff_console.console import (
 from handoff_console.console.commands.attempt_names import AttemptName
 from handoff_console.console.commands.background import start_bisection
 from handoff_console.console.commands.bisecting import Bisection
+from handoff_console.console.commands.errors import MarksInRequest
 from handoff_console.console.commands.jobs import Job, job_of
 from handoff_console.console.components.flip_search import show_flip_answer, show_flip_plan
 from handoff_console.console.components.panel import panel, tag
@@ -23,6 +26,11 @@ from handoff_console.runtime.contract import State
 from handoff_console.runtime.errors import HandoffConsoleError
 from handoff_console.runtime.rerun_player import Mode
 
+MARKS = "flip_marks"
+MARKED = (
+    "Values were left out of what they were asked with, and models would read marks in their "
+    "place: let them, or say the values in a shell (--value)."
+)
 ASKED = "asked"
 """In the address, before a search was started."""
 MODES = (Mode.WHAT_IF, Mode.LIVE_READS)
@@ -80,14 +88,21 @@ def _ask(failed: str, good: str) -> None:
         )
     _, named = rerun_queries.flow_of(rerun_queries.attempt_said(failed).session)
     asked = Bisection(failed=failed, good=good, mode=mode, repeats=int(repeats), named=named)
+    asked = replace(asked, leave_marks=bool(st.session_state.get(MARKS)))
     with plan:
+        shown, has_marks = None, False
         try:
-            shown = flip_plan(rerun_queries.search_plan(asked), asked.repeats)
+            ready = rerun_queries.search_plan(asked)
+            shown, has_marks = flip_plan(ready, asked.repeats), ready.has_marks
+        except MarksInRequest:
+            has_marks = True
+            panel("flip", [tag("div.verdict.text", MARKED, outcome="needs_input")])
         except HandoffConsoleError as error:
             panel("flip", [tag("div.verdict.text", str(error), outcome="error")])
-            shown = None
         if shown:
             show_flip_plan(shown)
+        if has_marks:
+            st.checkbox("Let the marks be read", key=MARKS)
         with st.container(horizontal=True):
             if shown and shown.changes:
                 st.button("Look for it", type="primary", on_click=_start, args=(asked,))

@@ -11,6 +11,10 @@ from support.command import program
 from support.terminals import typed
 from support.tills import CARD, MESSAGE, lines, with_till
 
+from handoff_console.console.commands.rerun_records import recorded_order
+from handoff_console.console.commands.rerun_words import rerun_command
+from handoff_console.store.db import open_reader
+
 pytestmark = pytest.mark.acceptance
 
 FLOW = ("--flow", "till.py:flow")
@@ -147,8 +151,52 @@ def test_a_handoff_is_run_again_with_the_value(handoff, folder):
     assert not is_written(folder)
 
 
+def test_a_re_run_that_was_told_a_value_is_repeated_with_its_name(handoff, folder):
+    run = handoff("run", "till.py:flow", "--message", MESSAGE, "--json")
+    words = ("rerun", json.loads(run.out)["session_id"], "h1", *FLOW, "--mode", "what-if", "--json")
+    told = json.loads(handoff(*words, "--value", f"card number={CARD}").out)["runs"][0]
+    marked = json.loads(handoff(*words, "--leave-marks").out)["runs"][0]
+
+    with closing(open_reader(folder / "handoff.db")) as db:
+        orders = [recorded_order(db, one["session_id"]) for one in (told, marked)]
+    lines = [rerun_command("s", order) for order in orders]
+
+    assert " --value 'card number=VALUE' " in lines[0]
+    assert " --leave-marks " in lines[1]
+
+
 def test_a_verification_is_the_same_with_the_value(handoff):
     run = handoff("run", "till.py:flow", "--message", MESSAGE, "--json")
     session = json.loads(run.out)["session_id"]
 
     assert handoff("rerun", session, "h1", *FLOW, "--value", f"card number={CARD}").status == 0
+
+
+def test_what_flips_it_is_looked_for_with_the_value_or_with_marks_where_somebody_says_so(
+    handoff, folder
+):
+    run = handoff("run", "till.py:flow", "--message", MESSAGE, "--json")
+    good = json.loads(run.out)["session_id"]
+    words = ("rerun", good, "h1", *FLOW, "--value", f"card number={CARD}", "--json")
+    form = handoff(*words, "--limits", "max_steps=1").out
+    failed = json.loads(form)["runs"][0]["session_id"]
+    asked = ("bisect", failed, f"{good}:h1", *FLOW)
+    before = lines(folder / "read.txt")
+
+    refused = handoff(*asked)
+    planned = handoff(*asked, "--plan", "--leave-marks")
+    untouched = lines(folder / "read.txt")
+    done = handoff(*asked, "--value", f"card number={CARD}")
+    misspelt = handoff(*asked, "--value", f"cart={CARD}")
+
+    assert refused.err == (
+        f"handoff: Values were left out of what {failed}:h1 was asked with, and a model would be "
+        "asked with marks in their place; say them with --value NAME=VALUE, or --leave-marks to "
+        "ask with the marks.\n"
+    )
+    assert planned.status == 0
+    assert untouched == before
+    assert done.out.startswith("limits.max_steps alone flips it")
+    assert set(lines(folder / "read.txt")[len(before) :]) == {MESSAGE}
+    assert "No value 'cart' was left out" in misspelt.err
+    assert not is_written(folder)

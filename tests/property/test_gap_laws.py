@@ -5,7 +5,8 @@ from hypothesis import strategies as st
 
 from handoff_console.runtime import Agent, EventList, Flow, Recording, Redaction, Session, say
 from handoff_console.runtime.clock import VirtualClock, run_virtual
-from handoff_console.runtime.gaps import filled, gaps
+from handoff_console.runtime.filling import filled
+from handoff_console.runtime.gaps import gaps
 
 RULES = Redaction()
 SECRETS = {

@@ -7,6 +7,12 @@ from support.command import program
 from support.seen import text
 from support.tills import CARD, MESSAGE, lines, with_till
 
+from handoff_console.console.commands.flows import load_flow
+from handoff_console.console.commands.rerun_orders import RerunOrder
+from handoff_console.console.commands.rerunning import rerun_handoff
+from handoff_console.console.commands.running import run_once
+from handoff_console.runtime.edits import Edits
+from handoff_console.runtime.rerun_player import Mode
 from handoff_console.store import reader
 from handoff_console.store.db import open_reader
 
@@ -113,6 +119,28 @@ def test_after_a_yes_the_page_asks_for_what_the_session_cannot_go_on_without(
     assert told == f"What you said is kept. {MISSING}"
     assert last_kind(store, waiting) == "session_closed"
     assert lines(tmp_path / "charged.txt") == [f"{CARD} 30"]
+
+
+def test_a_search_for_what_flips_it_reads_marks_only_where_the_box_is_ticked(screen, store):
+    flow = load_flow(FLOW).flow
+    good = run_once(store, flow, MESSAGE, source=FLOW).session_id
+    edits = Edits(limits={"max_steps": 1})
+    order = RerunOrder(
+        handoff_id="h1", mode=Mode.WHAT_IF, edits=edits, named=FLOW, leave_marks=True
+    )
+    failed = rerun_handoff(store, good, order).runs[0].session_id
+    page = screen("side_by_side", left=failed, right=good, handoff="h1")
+    page = pressed(page, failed, "Which change flips it?")
+    told = text(page, "flip")
+
+    next(one for one in page.checkbox if one.label == "Let the marks be read").check()
+    page.run()
+
+    assert told.startswith("Values were left out of what they were asked with")
+    assert text(page, "flip").startswith("1 difference between the two can be tried")
+    again = [line.value for line in page.code if "bisect" in line.value or "rerun" in line.value]
+    assert len(again) == 2
+    assert all(" --leave-marks" in line for line in again)
 
 
 def test_a_session_that_the_console_ran_itself_is_not_asked_about(screen, store, tmp_path):

@@ -23,7 +23,8 @@ from handoff_console.runtime import (
 )
 from handoff_console.runtime.clock import VirtualClock
 from handoff_console.runtime.events import EventList
-from handoff_console.runtime.gaps import Gap, filled, gaps, with_bodies
+from handoff_console.runtime.filling import filled, with_bodies
+from handoff_console.runtime.gaps import Gap, gaps
 
 CARD, OTHER = "4111 1111 1111 1111", "5500 0000 0000 0004"
 RULES = Redaction()

@@ -1,0 +1,163 @@
+"""Values that were left out of a record, said again by a person.
+
+A value is put where its mark stands, and counts only if leaving it out once more gives the record
+to the byte. Nothing of it is written.
+"""
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from handoff_console.runtime.canonical import canonical_text
+from handoff_console.runtime.errors import RequestError, choices
+from handoff_console.runtime.events import HandoffOpened, HandoffRequested, Recording
+from handoff_console.runtime.gaps import MARK, Source, gaps_in, sources
+from handoff_console.runtime.redaction import Redaction
+
+
+def filled(
+    recording: Recording, values: Mapping[str, Sequence[str]], redaction: Redaction
+) -> Recording:
+    """Return a recording that says what was said, with the values in the place of their marks.
+
+    Only what was redacted as it was written: what the gate removed on its way to a worker, that
+    worker has never read.
+
+    Args:
+        recording: The session.
+        values: By the mark's name, for all places, or by `NAME in PLACE`. Several values of a name
+            go to the marks of a text in order; one goes to all of them.
+        redaction: The rules it was recorded with.
+
+    Raises:
+        RequestError: There is no such mark, or the value is not what was left out there.
+    """
+    known = names_left_out(recording)
+    for name in values:
+        if name not in known:
+            raise RequestError(
+                f"No value {name!r} was left out of session {recording.session_id!r}; left out "
+                f"were: {choices(known, 'none')}."
+            )
+    return with_bodies(recording, _bodies(recording, values, redaction))
+
+
+def names_left_out(recording: Recording) -> list[str]:
+    """Return every name that a value can be given by, also with its place."""
+    names: dict[str, None] = {}
+    for source in sources(recording):
+        for gap in gaps_in(source.place, recording.body(source.digest)):
+            names |= dict.fromkeys((gap.name, f"{gap.name} in {gap.place}"))
+    for source, keys in _derived(recording):
+        names |= dict.fromkeys(gap.name for gap in gaps_in("", _part(recording, source, keys)))
+    return list(names)
+
+
+def with_bodies(recording: Recording, texts: Mapping[str, str]) -> Recording:
+    """Return a recording of which some bodies are known as they were before they were redacted.
+
+    Args:
+        recording: The session.
+        texts: Their JSON, by the digest of what was written; an empty one is not known.
+    """
+
+    def body(digest: str) -> Any:
+        text = texts.get(digest)
+        return json.loads(text) if text else recording.body(digest)
+
+    return replace(recording, body=body) if texts else recording
+
+
+def _bodies(
+    recording: Recording, values: Mapping[str, Sequence[str]], redaction: Redaction
+) -> dict[str, str]:
+    """Return the JSON of every body that a value was left out of, with the values in it."""
+    bodies: dict[str, str] = {}
+    for source in sources(recording):
+        body = recording.body(source.digest)
+        if source.digest not in bodies and gaps_in(source.place, body):
+            bodies[source.digest] = _Filling(source.place, values, redaction).text(body)
+    for source, keys in _derived(recording):
+        part = _part(recording, source, keys)
+        if source.digest not in bodies and gaps_in(source.place, part):
+            text = _Filling(source.place, values, redaction).text(part)
+            whole = {**recording.body(source.digest), **json.loads(text)}
+            bodies[source.digest] = canonical_text(whole)
+    return bodies
+
+
+def _part(recording: Recording, source: Source, keys: Sequence[str]) -> dict[str, Any]:
+    body = recording.body(source.digest)
+    return {key: body[key] for key in keys if key in body}
+
+
+def _derived(recording: Recording) -> Iterator[tuple[Source, Sequence[str]]]:
+    """Yield what was made of it for a handoff, and which parts were sent as they were said."""
+    for event in recording.events:
+        match event.payload:
+            case HandoffRequested() as asked if asked.request:
+                yield (
+                    Source(f"{event.handoff_id} task", asked.request, event.handoff_id),
+                    ("task",),
+                )
+            case HandoffOpened() as opened if opened.packet:
+                place = f"{event.handoff_id} packet"
+                yield Source(place, opened.packet, event.handoff_id), ("goal", "summary")
+            case _:
+                pass
+
+
+class _Filling:
+    """Puts values into one body."""
+
+    def __init__(
+        self, place: str, values: Mapping[str, Sequence[str]], redaction: Redaction
+    ) -> None:
+        self._place, self._values, self._redaction = place, values, redaction
+        self._left: dict[str, list[str]] = {}
+        """Values that are still to be put in, by name."""
+
+    def text(self, body: Any) -> str:
+        """Return the body's JSON with the values in it.
+
+        Raises:
+            RequestError: They are not what was left out of it.
+        """
+        for gap in gaps_in(self._place, body):
+            given = self._values.get(f"{gap.name} in {self._place}") or self._values.get(gap.name)
+            if given and len(given) not in (1, gap.marks):
+                raise RequestError(
+                    f"{gap.name!r} was left out {gap.marks} times in {self._place}, and "
+                    f"{len(given)} values are given for it; give one for all, or {gap.marks}."
+                )
+            if given:
+                self._left[gap.name] = list(given) * (gap.marks if len(given) == 1 else 1)
+        whole = self._filled(body)
+        if canonical_text(self._redaction.clean(json.loads(canonical_text(whole)))) != (
+            canonical_text(body)
+        ):
+            names = choices(self._given_names(body))
+            raise RequestError(
+                f"What is given for {names} is not what was left out in {self._place}: written "
+                "down it would not stand there as it does. Give the value as it was said, with "
+                "all that belongs to it."
+            )
+        return canonical_text(whole)
+
+    def _given_names(self, body: Any) -> list[str]:
+        return [gap.name for gap in gaps_in(self._place, body) if gap.name in self._left]
+
+    def _filled(self, value: Any) -> Any:
+        if isinstance(value, str):
+            return MARK.sub(self._value_of, value)
+        if isinstance(value, Mapping):
+            return {self._filled(key): self._filled(value[key]) for key in sorted(value)}
+        if isinstance(value, list | tuple):
+            return [self._filled(item) for item in value]
+        return value
+
+    def _value_of(self, mark: re.Match[str]) -> str:
+        left = self._left.get(mark[1])
+        return left.pop(0) if left else mark[0]
