@@ -56,7 +56,7 @@ class StoreSink:
         self._fresh: list[OpenSession] = []
         self._new_kinds: set[str] = set()
         self._synced = True
-        self._is_closed = False
+        self._is_closed = self._refused = False
         catch_up(db, self._lines)
 
     def append(self, event: Event, /) -> None:
@@ -109,11 +109,12 @@ class StoreSink:
                 self._write()
         except BaseException:
             self._take_back()
+            self._refused = True
             raise
         finally:
             if synced:
                 self._cursor.execute("pragma synchronous = normal")
-        self._synced = synced
+        self._synced, self._refused = synced, False
         self._settle()
         self._lines.write_if_due()
 
@@ -126,10 +127,15 @@ class StoreSink:
         self._sessions.pop(session_id, None)
 
     def close(self) -> None:
-        """Write what is left, the inbox's lines included, and close the connection, once."""
+        """Write what is left, the inbox's lines included, and close the connection, once.
+
+        Not a session's beginning that the last commit could not write: nobody runs it any more.
+        """
         if self._is_closed:
             return
         self._check_usable()
+        for one in [one for one, it in self._touched.items() if self._refused and not it.key]:
+            self.discard(one)
         try:
             self.commit()
             self._lines.write()

@@ -9,7 +9,13 @@ from handoff_console.runtime.canonical import canonical, digest
 from handoff_console.runtime.events import Event, Opaque
 from handoff_console.store import reader
 from handoff_console.store.db import open_reader
-from handoff_console.store.errors import BodyConflict, SessionExists, SinkUnusable, WriteFailed
+from handoff_console.store.errors import (
+    BodyConflict,
+    SessionExists,
+    SinkUnusable,
+    StoreBusy,
+    WriteFailed,
+)
 from handoff_console.store.line_queue import LineQueue
 from handoff_console.store.maintenance import delete_sessions
 from handoff_console.store.writer import open_sink
@@ -244,6 +250,20 @@ def test_a_store_that_is_locked_for_too_long_is_an_error_of_one_sentence(sink, p
     sink.commit()
 
     assert reader.last_seq(sink.db, "s-1") == 9
+
+
+def test_a_session_that_could_not_begin_leaves_nothing_behind_when_the_store_is_free_again(
+    path, db
+):
+    sink = open_sink(path)
+    sink.db.execute("pragma busy_timeout = 1")
+    with closing(sqlite3.connect(path, isolation_level=None)) as other:
+        other.execute("begin immediate")
+        with pytest.raises(StoreBusy):
+            event_logs.write(sink, "s-1", event_logs.at_work())
+    sink.close()
+
+    assert db.execute("select count(*) from session_keys").fetchone() == (0,)
 
 
 def test_an_event_number_that_is_there_already_is_refused_as_a_whole(sink, reading):
