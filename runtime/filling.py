@@ -6,14 +6,15 @@ to the byte. Nothing of it is written.
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 from typing import Any
 
 from handoff_console.runtime.canonical import canonical_text
 from handoff_console.runtime.errors import RequestError, choices
-from handoff_console.runtime.events import HandoffOpened, HandoffRequested, Recording
-from handoff_console.runtime.gaps import MARK, Source, gaps_in, sources
+from handoff_console.runtime.events import Recording
+from handoff_console.runtime.gaps import MARK, derived, gaps_in, gaps_of, said_in, sources
 from handoff_console.runtime.redaction import Redaction
 
 
@@ -37,9 +38,10 @@ def filled(
     known = names_left_out(recording)
     for name in values:
         if name not in known:
+            names = [one for one in known if " in " not in one]
             raise RequestError(
                 f"No value {name!r} was left out of session {recording.session_id!r}; left out "
-                f"were: {choices(known, 'none')}."
+                f"were: {choices(names, 'none')}."
             )
     return with_bodies(recording, _bodies(recording, values, redaction))
 
@@ -47,12 +49,28 @@ def filled(
 def names_left_out(recording: Recording) -> list[str]:
     """Return every name that a value can be given by, also with its place."""
     names: dict[str, None] = {}
-    for source in sources(recording):
-        for gap in gaps_in(source.place, recording.body(source.digest)):
+    for source in (*sources(recording), *derived(recording)):
+        for gap in gaps_of(recording, source):
             names |= dict.fromkeys((gap.name, f"{gap.name} in {gap.place}"))
-    for source, keys in _derived(recording):
-        names |= dict.fromkeys(gap.name for gap in gaps_in("", _part(recording, source, keys)))
     return list(names)
+
+
+def filled_together(
+    recordings: Sequence[Recording], values: Mapping[str, Sequence[str]], redaction: Redaction
+) -> list[Recording]:
+    """Return recordings that belong together with the values, each with those that it misses.
+
+    Raises:
+        RequestError: A value is missed by none of them, or is not what was left out.
+    """
+    known = [names_left_out(one) for one in recordings]
+    unknown = {name: given for name, given in values.items() if name not in {*chain(*known)}}
+    if unknown:
+        filled(recordings[0], unknown, redaction)  # says what there is
+    return [
+        filled(one, {name: values[name] for name in values if name in names}, redaction)
+        for one, names in zip(recordings, known, strict=True)
+    ]
 
 
 def with_bodies(recording: Recording, texts: Mapping[str, str]) -> Recording:
@@ -75,38 +93,14 @@ def _bodies(
 ) -> dict[str, str]:
     """Return the JSON of every body that a value was left out of, with the values in it."""
     bodies: dict[str, str] = {}
-    for source in sources(recording):
-        body = recording.body(source.digest)
-        if source.digest not in bodies and gaps_in(source.place, body):
-            bodies[source.digest] = _Filling(source.place, values, redaction).text(body)
-    for source, keys in _derived(recording):
-        part = _part(recording, source, keys)
-        if source.digest not in bodies and gaps_in(source.place, part):
-            text = _Filling(source.place, values, redaction).text(part)
-            whole = {**recording.body(source.digest), **json.loads(text)}
-            bodies[source.digest] = canonical_text(whole)
+    for source in (*sources(recording), *derived(recording)):
+        if source.digest in bodies or not gaps_of(recording, source):
+            continue
+        text = _Filling(source.place, values, redaction).text(said_in(recording, source))
+        if source.keys:
+            text = canonical_text({**recording.body(source.digest), **json.loads(text)})
+        bodies[source.digest] = text
     return bodies
-
-
-def _part(recording: Recording, source: Source, keys: Sequence[str]) -> dict[str, Any]:
-    body = recording.body(source.digest)
-    return {key: body[key] for key in keys if key in body}
-
-
-def _derived(recording: Recording) -> Iterator[tuple[Source, Sequence[str]]]:
-    """Yield what was made of it for a handoff, and which parts were sent as they were said."""
-    for event in recording.events:
-        match event.payload:
-            case HandoffRequested() as asked if asked.request:
-                yield (
-                    Source(f"{event.handoff_id} task", asked.request, event.handoff_id),
-                    ("task",),
-                )
-            case HandoffOpened() as opened if opened.packet:
-                place = f"{event.handoff_id} packet"
-                yield Source(place, opened.packet, event.handoff_id), ("goal", "summary")
-            case _:
-                pass
 
 
 class _Filling:

@@ -11,10 +11,12 @@ from handoff_console.runtime.events import (
     ApprovalDecided,
     Event,
     HandoffClosed,
+    HandoffOpened,
     HandoffRequested,
     InputGiven,
     ModelReplied,
     Recording,
+    SessionStarted,
     StateSet,
     ToolReturned,
     UserMessageReceived,
@@ -48,6 +50,8 @@ class Source(NamedTuple):
     place: str
     digest: str
     handoff_id: str | None
+    keys: tuple[str, ...] = ()
+    """The parts that were sent as they were said, where not all of it was."""
 
 
 def mark_of(name: str) -> str:
@@ -68,9 +72,9 @@ def gaps(recording: Recording, *, says_more: bool = False) -> list[Gap]:
         return []
     is_read = _still_read(recording)
     found: dict[str, list[Gap]] = {}
-    for source in sources(recording):
+    for source in _told(recording):
         if source.digest not in found and is_read(source.handoff_id):
-            found[source.digest] = gaps_in(source.place, recording.body(source.digest))
+            found[source.digest] = gaps_of(recording, source)
     return [gap for one in found.values() for gap in one]
 
 
@@ -101,6 +105,22 @@ def _still_read(recording: Recording) -> Callable[[str | None], bool]:
     return lambda handoff_id: handoff_id not in closed or handoff_id in handed_on
 
 
+def _told(recording: Recording) -> Iterator[Source]:
+    """Yield what the session was told from outside.
+
+    A handoff that is run again alone reads its request, and not what the user said.
+    """
+    started = recording.events[0].payload if recording.events else None
+    if not isinstance(started, SessionStarted) or started.rerun_mode in ("", "continue"):
+        yield from sources(recording)
+        return
+    requests = (e for e in recording.events if isinstance(e.payload, HandoffRequested))
+    first = next(requests, None)
+    if first:
+        yield from (one for one in derived(recording) if one.handoff_id == first.handoff_id)
+    yield from (one for one in sources(recording) if one.handoff_id)
+
+
 def sources(recording: Recording) -> Iterator[Source]:
     """Yield everything that was said to the session as it was: what its record derives from."""
     turn, typed = 0, False
@@ -117,6 +137,19 @@ def sources(recording: Recording) -> Iterator[Source]:
                 yield Source("state", fact.value, None)
             case _:
                 yield from _of_handoff(event)
+
+
+def derived(recording: Recording) -> Iterator[Source]:
+    """Yield what was made of it for a handoff: its request, and the packet that came along."""
+    for event in recording.events:
+        name = event.handoff_id
+        match event.payload:
+            case HandoffRequested() as asked if asked.request:
+                yield Source(f"{name} task", asked.request, name, ("task",))
+            case HandoffOpened() as opened if opened.packet:
+                yield Source(f"{name} packet", opened.packet, name, ("goal", "summary"))
+            case _:
+                pass
 
 
 def _of_handoff(event: Event) -> Iterator[Source]:
@@ -138,6 +171,17 @@ def _of_handoff(event: Event) -> Iterator[Source]:
 
 def _message(turn: int) -> str:
     return "message" if turn == 1 else f"message {turn}"
+
+
+def said_in(recording: Recording, source: Source) -> Any:
+    """Return what was said in a source, as it is recorded."""
+    body = recording.body(source.digest)
+    return {key: body[key] for key in source.keys if key in body} if source.keys else body
+
+
+def gaps_of(recording: Recording, source: Source) -> list[Gap]:
+    """Return what was left out of a source, a gap for each name."""
+    return gaps_in(source.place, said_in(recording, source))
 
 
 def gaps_in(place: str, body: Any) -> list[Gap]:

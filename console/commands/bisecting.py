@@ -5,7 +5,6 @@ import sqlite3
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +19,7 @@ from handoff_console.runtime.bisecting import bisect
 from handoff_console.runtime.causes import Cause, Estimate, estimate
 from handoff_console.runtime.changes import Attempt, Change, Changes, changes_between
 from handoff_console.runtime.contract import Status
-from handoff_console.runtime.filling import filled, names_left_out
+from handoff_console.runtime.filling import filled_together
 from handoff_console.runtime.recorded import find_handoff
 from handoff_console.runtime.redaction import has_mark
 from handoff_console.runtime.rerun_player import Mode
@@ -82,7 +81,9 @@ def prepare(db: sqlite3.Connection, asked: Bisection) -> Prepared:
     failed, good = _attempt(db, asked.failed), _attempt(db, asked.good)
     flow = flow_for(failed.recording, asked.named, failed.handoff_id)
     if asked.values:
-        failed, good = _made_whole((failed, good), asked.values, flow.flow.redaction)
+        both = [failed.recording, good.recording]
+        both = filled_together(both, asked.values, flow.flow.redaction)
+        failed, good = (a._replace(recording=b) for a, b in zip((failed, good), both, strict=True))
     changes = changes_between(failed, good)
     if changes.changes:
         _check_one_is_good(failed, good)
@@ -104,28 +105,6 @@ def prepare(db: sqlite3.Connection, asked: Bisection) -> Prepared:
 def _has_marks(attempt: Attempt) -> bool:
     request = find_handoff(*attempt).request
     return has_mark(request.task) or has_mark(request.inputs)
-
-
-def _made_whole(
-    attempts: Sequence[Attempt], values: Mapping[str, Sequence[str]], redaction: Redaction
-) -> list[Attempt]:
-    """Return the attempts with the values; each needs to be known to one of them.
-
-    Raises:
-        RequestError: A value is known to neither, or is not what was left out.
-    """
-    known = [names_left_out(attempt.recording) for attempt in attempts]
-    unknown = {name: given for name, given in values.items() if name not in {*chain(*known)}}
-    if unknown:
-        filled(attempts[0].recording, unknown, redaction)  # says what there is
-    return [
-        attempt._replace(
-            recording=filled(
-                attempt.recording, {k: v for k, v in values.items() if k in names}, redaction
-            )
-        )
-        for attempt, names in zip(attempts, known, strict=True)
-    ]
 
 
 def _check_one_is_good(failed: Attempt, good: Attempt) -> None:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from handoff_console.console.commands.errors import CommandError, ValuesLeftOut
 from handoff_console.runtime import Recording, Redaction
 from handoff_console.runtime.errors import HandoffConsoleError
-from handoff_console.runtime.filling import filled, with_bodies
+from handoff_console.runtime.filling import filled_together, with_bodies
 from handoff_console.runtime.gaps import Gap, gaps, mark_of
 
 _SESSIONS_KEPT = 500
@@ -44,17 +44,17 @@ def keep_while_waiting(
 
 
 def made_whole(
-    recording: Recording,
+    recordings: Sequence[Recording],
     values: Mapping[str, Sequence[str]],
     redaction: Redaction,
     *,
     leave_marks: bool = False,
     says_more: bool = False,
-) -> Recording:
-    """Return a record as it was said, to go on with.
+) -> list[Recording]:
+    """Return records as they were said, to go on with the first.
 
     Args:
-        recording: The session so far.
+        recordings: The session so far, and of a re-run what it repeats.
         values: What a person says, as `filled` takes it.
         redaction: The rules of its flow.
         leave_marks: What is still missing is read as marks.
@@ -64,11 +64,12 @@ def made_whole(
         ValuesLeftOut: Something is missing.
         RequestError: A value is not what was left out.
     """
-    said = filled(recording, values, redaction) if values else recording
-    whole = known_here(said, of=recording.session_id)
-    missing = [] if leave_marks else gaps(whole, says_more=says_more)
+    session_id = recordings[0].session_id
+    said = filled_together(recordings, values, redaction) if values else recordings
+    whole = [known_here(one, of=session_id) for one in said]
+    missing = [] if leave_marks else gaps(whole[0], says_more=says_more)
     if missing:
-        raise ValuesLeftOut(recording.session_id, missing)
+        raise ValuesLeftOut(session_id, missing)
     return whole
 
 

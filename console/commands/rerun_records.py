@@ -2,12 +2,11 @@
 
 import asyncio
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from handoff_console.console.commands.errors import CannotGoOn
 from handoff_console.console.commands.flow_files import file_reference
-from handoff_console.console.commands.left_out_values import known_here
 from handoff_console.console.commands.recorded_edits import recorded_edits, whole_edits
 from handoff_console.console.commands.recorded_flows import flow_for, started_of
 from handoff_console.console.commands.rerun_orders import RerunOrder
@@ -23,7 +22,7 @@ from handoff_console.store.recordings import recording_of
 
 GRAFT = "graft"
 """The label under which a re-run records whose answers it took over."""
-_MARKS, _VALUES = "marks", "values"
+MARKS, _VALUES = "marks", "values"
 """Labels under which it records that marks of its request were read, and of which values that were
 left out it was told; not the values."""
 _BETWEEN = "; "
@@ -33,7 +32,7 @@ def labels_of(order: RerunOrder, graft: Recording | None) -> dict[str, str] | No
     """Return what a re-run records of its order besides its edits; None where that is nothing."""
     labels = {
         GRAFT: graft.session_id if graft else "",
-        _MARKS: "read" if order.leave_marks else "",
+        MARKS: "read" if order.leave_marks else "",
         _VALUES: _BETWEEN.join(order.values),
     }
     return {name: label for name, label in labels.items() if label} or None
@@ -42,7 +41,7 @@ def labels_of(order: RerunOrder, graft: Recording | None) -> dict[str, str] | No
 def resume_rerun(
     db: sqlite3.Connection,
     so_far: Recording,
-    whole: Callable[[Flow], Recording],
+    whole: Callable[[Flow, Recording], Sequence[Recording]],
     named: str,
     edits: Edits | None,
     **options: Any,
@@ -52,7 +51,7 @@ def resume_rerun(
     Args:
         db: The store that holds it and what it repeats.
         so_far: The re-run.
-        whole: Returns it with what was left out of its record, by the rules of its flow.
+        whole: Returns it, and what it repeats, with what was left out of their records.
         named: The flow, as for `flow_for`.
         edits: What was changed, from somebody who has it at hand; else as it was recorded.
         options: Fields of `RunOptions`.
@@ -68,9 +67,9 @@ def resume_rerun(
             f"Session {so_far.session_id!r} repeats a part of {started.rerun_of!r}, which is gone "
             "from this store, so there is nothing to go on from."
         ) from error
-    original = known_here(original, of=so_far.session_id)
     graft = started.metadata.get(GRAFT)
     flow = flow_for(original, named)
+    so_far, original = whole(flow.flow, original)
     return asyncio.run(
         rerun(
             flow.flow,
@@ -79,7 +78,7 @@ def resume_rerun(
             mode=Mode(started.rerun_mode),
             edits=edits or whole_edits(so_far, "run the handoff again with it instead"),
             graft=recording_of(db, graft) if graft else None,
-            so_far=whole(flow.flow),
+            so_far=so_far,
             ledger=StoreLedger(db, flow.flow.redaction),
             origin=Origin(flow_source=flow.source, metadata=started.metadata),
             **options,
@@ -105,7 +104,7 @@ def recorded_order(db: sqlite3.Connection, session_id: str) -> RerunOrder:
         edits=recorded_edits(found),
         graft=started.metadata.get(GRAFT, ""),
         values={name: ["VALUE"] for name in filter(None, names)},
-        leave_marks=_MARKS in started.metadata,
+        leave_marks=MARKS in started.metadata,
         named=started.flow_source if file_reference(started.flow_source) else "",
     )
 

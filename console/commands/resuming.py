@@ -21,7 +21,7 @@ from handoff_console.console.commands.recorded_flows import (
     flow_for,
     started_of,
 )
-from handoff_console.console.commands.rerun_records import resume_rerun
+from handoff_console.console.commands.rerun_records import MARKS, resume_rerun
 from handoff_console.console.commands.saying import take_over_said
 from handoff_console.console.commands.waiting import Pending, pending_of
 from handoff_console.console.commands.working import stoppable
@@ -127,19 +127,25 @@ def _resumed(
         "originals": originals,
     }
 
-    def whole(flow: Flow) -> Recording:
-        more = how.more is not None
+    started = started_of(recording)
+
+    def whole(flow: Flow, *repeated: Recording) -> list[Recording]:
+        leave_marks = how.leave_marks or bool(started.rerun_of and MARKS in started.metadata)
         return made_whole(
-            recording, how.values, flow.redaction, leave_marks=how.leave_marks, says_more=more
+            [recording, *repeated],
+            how.values,
+            flow.redaction,
+            leave_marks=leave_marks,
+            says_more=how.more is not None,
         )
 
-    if started_of(recording).rerun_of:
+    if started.rerun_of:
         return resume_rerun(sink.db, recording, whole, how.named, how.edits, **told)
     if how.flow:
-        recorded = adapted(how.flow, started_of(recording).flow_source, recording)
+        recorded = adapted(how.flow, started.flow_source, recording)
     else:
         recorded = flow_for(recording, how.named)
-    so_far = whole(recorded.flow)
+    (so_far,) = whole(recorded.flow)
     chosen = chosen_models(recorded.flow, how.models)
     check_models(recorded, recording, chosen)
     if how.announce and recorded.changes:

@@ -200,3 +200,33 @@ def test_what_flips_it_is_looked_for_with_the_value_or_with_marks_where_somebody
     assert set(lines(folder / "read.txt")[len(before) :]) == {MESSAGE}
     assert "No value 'cart' was left out" in misspelt.err
     assert not is_written(folder)
+
+
+def test_a_re_run_that_waited_in_another_process_is_told_the_value_again(handoff, folder):
+    run = handoff("run", "till.py:flow", "--message", MESSAGE, "--json")
+    words = ("rerun", json.loads(run.out)["session_id"], "h1", *FLOW, "--mode", "live", "--json")
+    value = ("--value", f"card number={CARD}")
+    form = program(folder, *words, "--arm", "charge", *value).out
+    waiting = json.loads(form)["runs"][0]["session_id"]
+    act = ("--set", f"card={CARD}")  # the act itself is approved as it is shown
+    approved = handoff("approve", waiting, *act)
+
+    refused = handoff("resume", waiting, *FLOW)
+    done = handoff("resume", waiting, *FLOW, *value)
+
+    assert approved.status == 0
+    assert "card number (h1 task" in refused.err
+    assert done.status == 0
+    assert set(lines(folder / "read.txt")) == {MESSAGE}
+    assert lines(folder / "charged.txt") == [f"{CARD} 30"] * 2
+
+
+def test_a_re_run_that_was_let_read_marks_goes_on_with_them(handoff, folder):
+    run = handoff("run", "till.py:flow", "--message", MESSAGE, "--json")
+    words = ("rerun", json.loads(run.out)["session_id"], "h1", *FLOW, "--mode", "live", "--json")
+    form = program(folder, *words, "--arm", "charge", "--leave-marks").out
+    waiting = json.loads(form)["runs"][0]["session_id"]
+    handoff("approve", waiting, "--no")
+
+    assert handoff("resume", waiting, *FLOW).status == 0
+    assert lines(folder / "charged.txt") == [f"{CARD} 30"]
