@@ -5,7 +5,8 @@ a process for each death: after each commit of the record, each note in the ledg
 With `--twice` the process that goes on is killed too, at each of its moments in turn; with
 `--reruns` handoffs of samples are killed while they are run again with a change. Prints an object a
 line, one for each sample, and one of their sums; how far it is goes to standard error. Ends with
-status 1 if anything was lost, done twice, or came out differently.
+status 1 if anything was lost, done twice, or came out differently. Ctrl-C ends it with the sums of
+what was tried until then.
 """
 
 import argparse
@@ -16,7 +17,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from difflib import get_close_matches
 from functools import partial
 from multiprocessing import get_context
@@ -34,43 +35,41 @@ disk, and nothing waits for one."""
 SECONDS = 1
 """Between two words about how far it is; sixty times as long where they make a log."""
 
-COUNTED = ("runs", "deaths", "asked_again", *WRONG)
+NONE = dict.fromkeys(("runs", "deaths", "asked_again", *WRONG), 0)
 
 
 class Progress:
     """Says on standard error how far it is: in place on a terminal, else a line now and then."""
 
     def __init__(
-        self,
-        asked: argparse.Namespace,
-        wholes: Mapping[str, Undisturbed],
-        trials: Sequence[tuple[str, int]],
+        self, asked: argparse.Namespace, trials: Sequence[tuple[Undisturbed, int]]
     ) -> None:
         self._twice, self._what = asked.twice, "re-runs" if asked.reruns else "samples"
-        self._wholes, self._left = wholes, Counter(name for name, _ in trials)
-        self._samples, self._deaths = len(self._left), 0
-        self._done, self._all = 0.0, sum(self._effort(*one) for one in trials)
+        self._left = Counter(whole.name for whole, _ in trials)
+        self._efforts = {(whole.name, at): self._effort(whole, at) for whole, at in trials}
+        self._samples, self._deaths, self._done = len(self._left), 0, 0.0
         self._began = self._said = time.monotonic()
         self._is_terminal = sys.stderr.isatty()
 
-    def add(self, name: str, at: int, deaths: int) -> None:
+    def add(self, name: str, at: int, deaths: int) -> bool:
+        """Take what came of a trial, and say whether it was the last one of its sample."""
         self._deaths += deaths
-        self._done += self._effort(name, at)
+        self._done += self._efforts[name, at]
         self._left[name] -= 1
-        if not self._left[name]:
-            del self._left[name]
-        elif time.monotonic() - self._said < (SECONDS if self._is_terminal else 60 * SECONDS):
-            return
-        self._said = time.monotonic()
-        print(*self._lines(), end="", sep="", file=sys.stderr, flush=True)
+        self._left += Counter()  # without those that are over
+        is_due = time.monotonic() - self._said >= SECONDS * (1 if self._is_terminal else 60)
+        if is_due or not self._left[name]:
+            self._said = time.monotonic()
+            print(*self._words(), end="", sep="", file=sys.stderr, flush=True)
+        return not self._left[name]
 
-    def _effort(self, name: str, at: int) -> float:
+    def _effort(self, whole: Undisturbed, at: int) -> float:
         """Roughly in proportion to the time a trial takes; a later death leaves less to do."""
-        moments = self._wholes[name].moments
-        return (60 + moments) * (moments - at / 3 if self._twice else 1)
+        return (40 + whole.moments) * (whole.moments - at / 3 if self._twice else 1)
 
-    def _lines(self) -> Iterator[str]:
-        seconds = (time.monotonic() - self._began) * (self._all / self._done - 1)
+    def _words(self) -> Iterator[str]:
+        whole = sum(self._efforts.values())
+        seconds = (time.monotonic() - self._began) * (whole / self._done - 1)
         time_left = f"{seconds / 60:.0f} min" if seconds > 90 else f"{seconds:.0f} s"
         if self._is_terminal:
             yield "\r\x1b[K"
@@ -80,20 +79,26 @@ class Progress:
             yield "\n"
 
 
-def found(pool: Pool, asked: argparse.Namespace) -> Iterator[dict[str, Any]]:
-    """Yield what each sample came to, as soon as all its trials are over."""
-    wholes = {whole.name: whole for whole in pool.map(undisturbed, asked.names, chunksize=1)}
-    trials = [(one, at) for one in wholes.values() for at in moments_of(one, asked.every)]
-    left = Counter(whole.name for whole, _ in trials)
-    progress = Progress(asked, wholes, [(whole.name, at) for whole, at in trials])
-    counts = {name: Counter(dict.fromkeys(COUNTED, 0)) for name in wholes}
-    yield from (row(wholes[name], counts[name]) for name in wholes if not left[name])
+def found(pool: Pool, asked: argparse.Namespace, sums: Counter[str]) -> Iterator[dict[str, Any]]:
+    """Yield what each sample came to, as soon as all its trials are over; the longest come last.
+
+    Args:
+        pool: Processes that try.
+        asked: What was said to the program.
+        sums: What each trial came to is added to it at once.
+    """
+    wholes = sorted(pool.map(undisturbed, asked.names, chunksize=1), key=lambda one: one.moments)
+    trials = [(whole, at) for whole in wholes for at in moments_of(whole, asked.every)]
+    progress = Progress(asked, trials)
+    rows = {whole.name: row(whole) for whole in wholes}
+    tried = {whole.name for whole, _ in trials}
+    yield from (one for name, one in rows.items() if name not in tried)
     for name, at, came in pool.imap_unordered(partial(trial, twice=asked.twice), trials):
-        counts[name].update(came)
-        progress.add(name, at, came["deaths"])
-        left[name] -= 1
-        if not left[name]:
-            yield row(wholes[name], counts[name])
+        sums.update(came)
+        for what, count in came.items():
+            rows[name][what] += count
+        if progress.add(name, at, came["deaths"]):
+            yield rows[name]
 
 
 def moments_of(whole: Undisturbed, every: int) -> range:
@@ -101,9 +106,9 @@ def moments_of(whole: Undisturbed, every: int) -> range:
     return range(1 + crc32(whole.name.encode()) % every, whole.moments + 1, every)
 
 
-def row(whole: Undisturbed, counts: Counter[str]) -> dict[str, Any]:
+def row(whole: Undisturbed) -> dict[str, Any]:
     questions = whole.outcome.questions
-    return {"sample": whole.name, "moments": whole.moments, "questions": questions, **counts}
+    return {"sample": whole.name, "moments": whole.moments, "questions": questions, **NONE}
 
 
 def said(words: Sequence[str]) -> argparse.Namespace:
@@ -134,18 +139,22 @@ def said(words: Sequence[str]) -> argparse.Namespace:
 def main(words: Sequence[str]) -> int:
     asked = said(words)
     memory = MEMORY if os.access(MEMORY, os.W_OK) and "TMPDIR" not in os.environ else None
-    sums: Counter[str] = Counter(samples=0)
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # and clean up, as after Ctrl-C
+    sums = Counter({"samples": 0, "moments": 0, "questions": 0, **NONE})
+    status = 0
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # as Ctrl-C: clean up, and say it
     with (
         tempfile.TemporaryDirectory(prefix="killing-", dir=memory) as place,
         get_context("fork").Pool(asked.jobs, begin, [Path(place), asked.reruns]) as pool,
     ):
-        for one in found(pool, asked):
-            if not asked.sum:
-                print(json.dumps(one), flush=True)
-            sums.update({"samples": 1, **{k: v for k, v in one.items() if k != "sample"}})
+        try:
+            for one in found(pool, asked, sums):
+                sums.update(samples=1, moments=one["moments"], questions=one["questions"])
+                if not asked.sum:
+                    print(json.dumps(one), flush=True)
+        except KeyboardInterrupt:
+            status = 130
     print(json.dumps(sums))
-    return int(any(sums[name] for name in WRONG))
+    return status or int(any(sums[name] for name in WRONG))
 
 
 if __name__ == "__main__":

@@ -37,6 +37,10 @@ class Death:
             os.kill(os.getpid(), signal.SIGKILL)
 
 
+ALIVE: list[int] = []
+"""The process that this one waits for, if it does."""
+
+
 def forked(work: Callable[[], None]) -> int:
     """Do it in a process of its own, and return how that ended."""
     pid = os.fork()
@@ -49,7 +53,18 @@ def forked(work: Callable[[], None]) -> int:
             traceback.print_exc()
         finally:
             os._exit(status)
-    return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+    ALIVE[:] = [pid]
+    ended = os.waitpid(pid, 0)[1]
+    ALIVE.clear()
+    return os.waitstatus_to_exitcode(ended)
+
+
+def stop(*_: object) -> None:
+    """End this process, and the one that it waits for before: nobody writes any more then."""
+    for pid in ALIVE:
+        os.kill(pid, signal.SIGKILL)
+        os.waitpid(pid, 0)
+    os._exit(1)
 
 
 class World:

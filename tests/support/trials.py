@@ -14,7 +14,7 @@ from typing import Protocol
 
 import pytest
 from contexts import ContextCheck
-from mortal import Death, World, forked
+from mortal import Death, World, forked, stop
 from rescue import Outcome, SampleCase
 
 from handoff_console.sample_runs.day import RECORDINGS
@@ -147,8 +147,8 @@ _HERE: list[Trials] = []
 
 
 def begin(place: Path, reruns: bool) -> None:
-    for number in (signal.SIGINT, signal.SIGTERM):  # the program itself answers them
-        signal.signal(number, signal.SIG_DFL)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is answered by the program alone,
+    signal.signal(signal.SIGTERM, stop)  # which ends its processes so
     _HERE.append(Trials(place, reruns=reruns))
 
 

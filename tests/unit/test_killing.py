@@ -1,6 +1,8 @@
 """The program that kills sessions notices what is lost or done twice, and says how far it is."""
 
 import json
+import os
+import signal
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -85,6 +87,24 @@ def test_it_says_how_far_it_is_and_prints_the_sums_alone():
     assert first.startswith("1 of 2 samples, ")
     assert last == "2 of 2 samples, 20 deaths, 0 s left"
     assert done.returncode == 0
+
+
+def test_stopped_it_says_what_it_counted_until_then_and_leaves_nothing(tmp_path):
+    words = [sys.executable, "killing.py", "--twice", "support-no-rule", "coding-rounding"]
+    program = subprocess.Popen(
+        words, cwd=SUPPORT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        env={**os.environ, "TMPDIR": str(tmp_path)},
+    )  # fmt: skip
+
+    said = program.stderr.readline()
+    program.send_signal(signal.SIGINT)
+    printed, _ = program.communicate(timeout=60)
+
+    assert said.startswith("1 of 2 samples, ")
+    sums = json.loads(printed.splitlines()[-1])
+    assert (program.returncode, sums["samples"], wrong(sums)) == (130, 1, {})
+    assert sums["deaths"] >= 10
+    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize(
