@@ -1,6 +1,6 @@
 """What an operator changes before a handoff is run again."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -108,6 +108,30 @@ class Edits:
             (claims if key in claims and key not in facts else facts)[key] = value
         return self.packet_alone(replace(recorded, facts=facts, claimed=claims))
 
+    def packet_anew(self, packet: Packet, recorded: Packet) -> Packet:
+        """Return a packet made of the edited request, as `packet` changes the recorded one.
+
+        What somebody sets is told as what it was, and as a fact where it is new; to the gate it is
+        a claim, since nothing confirms it.
+        """
+        said = {**packet.facts, **packet.claimed}
+        claims = [key for key in packet.claimed if not self._is_fact(key, recorded)]
+        claims += [key for key in packet.facts if self._is_claim(key, recorded)]
+        facts = [key for key in said if key not in claims]
+        return self.packet_alone(
+            replace(
+                packet,
+                facts={key: said[key] for key in _ordered(facts, recorded.facts)},
+                claimed={key: said[key] for key in _ordered(claims, recorded.claimed)},
+            )
+        )
+
+    def _is_claim(self, key: str, recorded: Packet) -> bool:
+        return key in self.inputs and key in recorded.claimed and key not in recorded.facts
+
+    def _is_fact(self, key: str, recorded: Packet) -> bool:
+        return key in self.inputs and not self._is_claim(key, recorded)
+
     def packet_alone(self, packet: Packet) -> Packet:
         """Return a packet, whose facts are those of the edited inputs, with the other changes."""
         if not self.changes_packet:
@@ -184,6 +208,12 @@ class Edits:
                 f"There is no schema {request.output_schema!r}; there are: {choices(known)}."
             )
         return request
+
+
+def _ordered(keys: Sequence[str], before: Iterable[str]) -> list[str]:
+    """Return the keys in the order that they had before, and then those that are new."""
+    known = [key for key in before if key in keys]
+    return [*known, *(key for key in keys if key not in known)]
 
 
 def _is_place(name: str) -> bool:

@@ -152,7 +152,8 @@ class _Ordered(NamedTuple):
         edited = None if model is None else as_model(model, self.flow.name, self.agent.name)
         is_whole = self.mode is Mode.CONTINUE
         since_seconds = 0.0 if is_whole else self.recorded.event.elapsed_seconds
-        return Repeated(tape, self.mode, self.path, self.edits, since_seconds, edited)
+        packet = self.recorded.packet
+        return Repeated(tape, self.mode, self.path, self.edits, since_seconds, edited, packet)
 
 
 def _ordered(

@@ -61,6 +61,8 @@ class Repeated(NamedTuple):
     """When it was opened in the recording: there its time begins."""
     edited: Model | None
     """The model that the operator chose for it; None leaves its own."""
+    packet: Packet | None = None
+    """What came along with it."""
 
 
 class RerunPlayer(Player):
@@ -75,6 +77,7 @@ class RerunPlayer(Player):
         super().__init__(recorder, repeated.tape)
         self._mode, self._path, self._edits = repeated.mode, repeated.path, repeated.edits
         self._since, self._edited = repeated.since_seconds, repeated.edited
+        self._packet = repeated.packet
         self._left: set[tuple[str | None, int]] = set()
         """Handoffs whose questions are no longer the recorded ones."""
         self.played_tools = 0
@@ -175,7 +178,11 @@ class RerunPlayer(Player):
 
     def edited_packet(self, path: str, packet: Packet) -> Packet:
         """Return the packet as the operator changed it, at the place that is run again."""
-        return self._edits.packet_alone(packet) if path == self._path else packet
+        if path != self._path:
+            return packet
+        if self._packet is None:
+            return self._edits.packet_alone(packet)
+        return self._edits.packet_anew(packet, self._packet)
 
     def edited_agent(self, path: str, agent: Agent) -> Agent:
         """Return the agent as the operator changed it, at the place that is run again."""

@@ -147,12 +147,21 @@ class Tape:
         return f"{base}~{hop + (2 if is_fork else 1)}"
 
     def grafted(self, path: str, other: "Tape") -> "Tape":
-        """Return this tape with everything at and below a path taken from another one."""
+        """Return this tape with everything at and below a path taken from another one.
+
+        What the other one took over as a whole, without anybody being asked, is answered from this
+        one: the same request stands there.
+        """
         merged = Tape()
+        taken_over = self._taken_over(path, other)
+
+        def is_mine(at: str | None) -> bool:
+            return not is_within(at, path) or any(is_within(at, one) for one in taken_over)
+
         for name in ("replies", "results", "handoff_ids", "handoffs", "requests"):
             mine, theirs = getattr(self, name), getattr(other, name)
             getattr(merged, name).update(
-                {place: value for place, value in mine.items() if not is_within(place[0], path)}
+                {place: value for place, value in mine.items() if is_mine(place[0])}
                 | {place: value for place, value in theirs.items() if is_within(place[0], path)}
             )
         merged.decisions = {**self.decisions, **other.decisions}
@@ -161,6 +170,19 @@ class Tape:
         merged.answers, merged.messages = self.answers, list(self.messages)
         merged.given = self.given
         return merged
+
+    def _taken_over(self, path: str, other: "Tape") -> list[str]:
+        """Return the paths below one at which another tape has the same request, and no answer."""
+        asked = [at for at, _, _ in other.replies]
+        return [
+            at
+            for (at, attempt), request in other.requests.items()
+            if at is not None
+            and at != path
+            and is_within(at, path)
+            and request == self.requests.get((at, attempt))
+            and not any(is_within(one, at) for one in asked)
+        ]
 
 
 def last_id(ids: Iterable[str]) -> int:

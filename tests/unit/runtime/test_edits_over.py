@@ -1,5 +1,13 @@
-"""Changes on top of other changes: of what both say, the later ones count."""
+"""Changes on top of other changes: of what both say, the later ones count.
 
+And changes of a packet, recorded or made anew, which have to come to the same.
+"""
+
+from dataclasses import replace
+
+import pytest
+
+from handoff_console.runtime.contract import Packet
 from handoff_console.runtime.edits import Edits
 
 
@@ -24,3 +32,33 @@ def test_no_change_on_top_of_others_leaves_them() -> None:
 
     assert Edits().over(some) == some
     assert some.over(Edits()) == some
+
+
+RECORDED = Packet(
+    "triage",
+    "billing",
+    goal="Why twice?",
+    summary="A charge.",
+    facts={"customer": "5120", "month": "10"},
+    claimed={"angry": True, "vip": False},
+)
+
+
+@pytest.mark.parametrize(
+    ("inputs", "facts", "claimed"),
+    [
+        ({"customer": "1"}, {"month": "10"}, {"customer": "1", "angry": True, "vip": False}),
+        ({"more": 1}, RECORDED.facts, {"more": 1, **RECORDED.claimed}),
+        ({"angry": "5120"}, {**RECORDED.facts, "angry": "5120"}, {"vip": False}),
+        ({}, RECORDED.facts, RECORDED.claimed),
+    ],
+)
+def test_an_input_is_told_as_it_was_whoever_makes_the_packet(inputs, facts, claimed) -> None:
+    """Facts and claims here are those of the gate: what nothing confirms is a claim to it."""
+    edits = Edits(inputs=inputs, summary="Another.")
+    anew = edits.packet_anew(replace(RECORDED, facts=facts, claimed=claimed), RECORDED)
+    changed = edits.packet(RECORDED)
+
+    assert anew == changed
+    assert [*anew.facts] == [*changed.facts]
+    assert [*anew.claimed] == [*changed.claimed]
