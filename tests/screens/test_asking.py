@@ -9,6 +9,7 @@ import pytest
 import streamlit as st
 from support.mailboxes import asked_long_ago, mailbox, sent
 from support.seen import component, text
+from support.threads import joined
 
 from handoff_console.console.commands import working
 from handoff_console.console.commands.flows import load_flow
@@ -37,9 +38,7 @@ def waiting(tmp_path, monkeypatch):
 
 
 def rests(session_id):
-    for thread in threading.enumerate():
-        if thread.name == f"session-{session_id}":
-            thread.join(timeout=30)
+    joined(f"session-{session_id}")
     assert not working.is_at_work(session_id)
 
 

@@ -1,10 +1,9 @@
 """Values that a record leaves out, said in the page before anybody reads on from it."""
 
-import threading
-
 import pytest
 from support.command import program
 from support.seen import text
+from support.threads import joined
 from support.tills import CARD, MESSAGE, lines, with_till
 
 from handoff_console.console.commands.flows import load_flow
@@ -55,9 +54,7 @@ def last_kind(store, session):
 def pressed(page, session, label):
     next(one for one in page.button if one.label == label).click()
     page.run()
-    for thread in threading.enumerate():
-        if thread.name == f"session-{session}":
-            thread.join(30)
+    joined(f"session-{session}")
     assert not page.exception
     return page
 
@@ -147,9 +144,7 @@ def test_a_session_that_the_console_ran_itself_is_not_asked_about(screen, store,
     from handoff_console.console.commands.conversations import start_run
 
     session = start_run(store, FLOW, f"{MESSAGE} And write a letter.")
-    for thread in threading.enumerate():
-        if thread.name == f"session-{session}":
-            thread.join(30)
+    joined(f"session-{session}")
 
     pressed(screen("session", session=session), session, "Yes, send exactly this")
 

@@ -1,13 +1,13 @@
 """The form for running a handoff again: what it starts from, what is wrong, what it starts."""
 
 import os
-import threading
 from contextlib import closing
 
 import pytest
 from support import recorded
 from support.mailboxes import mailbox
 from support.seen import text
+from support.threads import joined
 
 from handoff_console.console.commands.flows import load_flow
 from handoff_console.console.commands.rerun_orders import RerunOrder
@@ -142,9 +142,7 @@ def started(page):
     """Press the button, and wait for what it started."""
     start_button(page).click()
     page.run()
-    for thread in threading.enumerate():
-        if thread.name.startswith("rerun-"):
-            thread.join(30)
+    joined("rerun-")
     return page
 
 
@@ -311,9 +309,7 @@ def test_while_it_runs_the_page_says_which_handoff_runs_again_and_with_what_chan
     page.run()
     said = text(page, "running")
     (tmp_path / "gate").write_text("later")
-    for thread in threading.enumerate():
-        if thread.name.startswith("rerun-"):
-            thread.join(30)
+    joined("rerun-")
     page.run()
 
     assert said.startswith("It runs … ")
@@ -345,7 +341,9 @@ def test_a_flow_that_nobody_named_is_not_loaded(screen, store, tmp_path, monkeyp
     monkeypatch.setenv("HANDOFF_FLOWS", '["mail.py:flow"]')
 
     page = form(screen, session, "h1")
-    assert page.code[-1].value.startswith(f"handoff rerun {session} h1 --mode what-if --flow mail")
+    here = tmp_path / "mail.py"
+    line = f"handoff rerun {session} h1 --mode what-if --flow {here}:flow --db {store}"
+    assert page.code[-1].value == line
     assert [one.label for one in page.multiselect][-3:] == [
         "Let these act again (mode Live; each asks you first)",
         "Pretend that a person said no to these",

@@ -1,11 +1,10 @@
 """Going on with an interrupted session from its page."""
 
-import threading
-
 import pytest
 from support.command import program
 from support.mailboxes import mailbox, sent
 from support.seen import text
+from support.threads import joined
 
 from handoff_console.store import reader
 from handoff_console.store.db import open_reader
@@ -40,9 +39,7 @@ def resume_button(page):
 def resumed(page, session):
     resume_button(page).click()
     page.run()
-    for thread in threading.enumerate():
-        if thread.name == f"session-{session}":
-            thread.join(30)
+    joined(f"session-{session}")
     assert not page.exception
     return page
 

@@ -1,11 +1,11 @@
 """Going on with a session, and running a handoff again, in the background of the console."""
 
-import threading
 from contextlib import closing
 from dataclasses import replace
 
 import pytest
 from support.mailboxes import mailbox, sent
+from support.threads import joined
 
 from handoff_console.console.commands.background import (
     start_bisection,
@@ -41,14 +41,6 @@ def flow(tmp_path, monkeypatch):
 @pytest.fixture
 def store(tmp_path):
     return tmp_path / "handoff.db"
-
-
-def joined(name):
-    """Wait until a thread has ended."""
-    for thread in threading.enumerate():
-        if thread.name == name:
-            thread.join(timeout=30)
-            assert not thread.is_alive()
 
 
 def kinds(store, session_id):

@@ -7,6 +7,7 @@ from contextlib import closing
 
 import pytest
 from support.mailboxes import mailbox, sent
+from support.threads import joined
 
 from handoff_console.console.commands import conversations, working
 from handoff_console.console.commands.background import start_resume
@@ -53,9 +54,7 @@ def until(holds, seconds=30.0):
 
 def over(session_id):
     until(lambda: not working.is_at_work(session_id))
-    for thread in threading.enumerate():
-        if thread.name == f"session-{session_id}":
-            thread.join(timeout=30)
+    joined(f"session-{session_id}")
 
 
 def events(store, session_id):

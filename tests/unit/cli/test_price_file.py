@@ -1,10 +1,10 @@
 """Prices beside the store: read by every way to run a flow, and never made up."""
 
-import threading
 from contextlib import closing
 
 import pytest
 from support.mailboxes import MAIL, mailbox
+from support.threads import joined
 
 from handoff_console.console.commands.conversations import start_run
 from handoff_console.console.commands.flows import load_flow
@@ -38,24 +38,18 @@ def costs(store, session_id):
     return [event.payload.cost for event in events if event.kind == "budget_charged"]
 
 
-def joined(session_id):
-    for thread in threading.enumerate():
-        if thread.name == f"session-{session_id}":
-            thread.join(timeout=30)
-
-
 def test_a_session_started_in_the_console_is_priced_by_the_file_beside_the_store(store):
     (store.parent / "prices.toml").write_text(PRICES)
 
     session_id = start_run(store, "frontdesk", "I need a refund", speed=0)
-    joined(session_id)
+    joined(f"session-{session_id}")
 
     assert all(cost > 0 for cost in costs(store, session_id))
 
 
 def test_without_a_price_there_are_tokens_and_no_cost(store):
     session_id = start_run(store, "frontdesk", "I need a refund", speed=0)
-    joined(session_id)
+    joined(f"session-{session_id}")
 
     assert set(costs(store, session_id)) == {None}
 

@@ -1,10 +1,10 @@
 """Starting a session in the background, as the live screen does."""
 
-import threading
 import time
 from contextlib import closing
 
 import pytest
+from support.threads import joined
 
 from handoff_console.console.commands.conversations import start_run
 from handoff_console.console.commands.errors import FlowNotFound
@@ -25,10 +25,7 @@ def store(tmp_path):
 
 def wait_for(session_id):
     """Wait until the thread of a session has ended."""
-    for thread in threading.enumerate():
-        if thread.name == f"session-{session_id}":
-            thread.join(timeout=30)
-            assert not thread.is_alive()
+    joined(f"session-{session_id}")
 
 
 def kinds(store, session_id):
