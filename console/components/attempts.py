@@ -7,7 +7,7 @@ from handoff_console.console.components.panel import Node, button, panel, presse
 from handoff_console.console.viewmodels.attempts import AttemptChip, AttemptStrip, RepeatsView
 
 STRIP, LINE = "attempts", "attempts_line"
-SHOWN, SHOWN_ON_LINE = 40, 6
+SHOWN, SHOWN_ON_LINE = 12, 6
 """Of more attempts, the first one, the one that is looked at, and the newest are drawn; how many
 are left out is said, and a click brings them into sight."""
 MORE = "more"

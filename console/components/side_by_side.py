@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 
 from handoff_console.console.components.panel import Node, button, panel, pressed, status, tag
+from handoff_console.console.viewmodels.attempts import RepeatsView
 from handoff_console.console.viewmodels.comparison import ComparisonView, PairRow, RunView
 from handoff_console.console.viewmodels.differences import DifferenceView, FigureLine, PairView
 from handoff_console.console.viewmodels.text import count
@@ -10,30 +11,41 @@ from handoff_console.store.analysis.text_diff import Segment, Side
 
 HEAD, ROWS, PAIR = "sides_head", "sides_rows", "sides_pair"
 ROWS_SHOWN = 200
+HEAD_CHARACTERS = 20
+"""A longer name of a run does not fit above a column of figures."""
 AROUND_CHARACTERS = 120
 """So much of what both sides have stands before and after what differs."""
+DIFFERENCES_SHOWN = 10
+"""Of one kind; the rest unfolds."""
 LINES_SHOWN = 12
 CHARACTERS_SHOWN = 800
 """So much of a value that only one side has, or that is another altogether; the rest unfolds."""
 
 
-def show_head(view: ComparisonView, on_open: Callable[[], None]) -> None:
-    """Draw both runs, and where they first part; `on_open` runs when one was chosen."""
-    outcome = "needs_input" if view.first is not None else "ok"
-    panel(
-        HEAD,
-        [
-            tag("div.sides", _run(view.left, "left"), _run(view.right, "right")),
-            tag(
-                "div.verdict",
-                tag("b.text", view.sentence),
-                tag("div.small.quiet.text", f"{view.scope} · {view.counts}"),
-                outcome=outcome,
-                role="status",
-            ),
-        ],
-        on_action=on_open,
-    )
+def show_head(
+    view: ComparisonView, on_open: Callable[[], None], varies: RepeatsView | None = None
+) -> None:
+    """Draw both runs, and where they first part.
+
+    Args:
+        view: The comparison.
+        on_open: Runs when one of the two was chosen.
+        varies: The repeats that the right run is one of, where they came out differently: that is
+            the answer then, and this one run an example.
+    """
+    outcome = "needs_input" if varies or view.first is not None else "ok"
+    said = [tag("b.text", view.sentence)]
+    if varies:
+        often = f"{', '.join(f'{number} × {one}' for one, number in varies.outcomes)}: it varies."
+        example = f"{view.right.name[:1].upper()}{view.right.name[1:]} is one of them. "
+        said = [
+            tag("b.text", f"{varies.name[:1].upper()}{varies.name[1:]} came out {often}"),
+            tag("div.text", example + view.sentence),
+        ]
+    said.append(tag("div.small.quiet.text", f"{view.scope} · {view.counts}"))
+    sides = tag("div.sides", _run(view.left, "left"), _run(view.right, "right"))
+    verdict = tag("div.verdict", *said, outcome=outcome, role="status")
+    panel(HEAD, [sides, verdict], on_action=on_open)
 
 
 def chosen_side() -> str:
@@ -57,7 +69,9 @@ def show_rows(
         height: A CSS length.
         on_pick: Runs when another one was chosen (`picked_pair`).
     """
-    nodes: list[Node] = [_figures(view.figures, view.left.name, view.right.name)]
+    names = view.left.name, view.right.name
+    heads = names if max(map(len, names)) <= HEAD_CHARACTERS else ("left", "right")
+    nodes: list[Node] = [_figures(view.figures, *heads)]
     nodes += [tag("p.small.text", sentence) for sentence in view.payoffs]
     if view.settings:
         nodes.append(tag("h3", "Settings that differ"))
@@ -92,7 +106,11 @@ def show_pair(pair: PairView | None, place: int | None) -> None:
         nodes.append(tag("p.small.quiet.number", said))
     for heading, differences in pair.sections:
         nodes.append(tag("h3", f"{heading[:1].upper()}{heading[1:]}"))
-        nodes += [_difference(one) for one in differences]
+        nodes += [_difference(one) for one in differences[:DIFFERENCES_SHOWN]]
+        if len(differences) > DIFFERENCES_SHOWN:
+            rest = [_difference(one) for one in differences[DIFFERENCES_SHOWN:]]
+            said = count(len(rest), "more difference")
+            nodes.append(tag("details", tag("summary.small", said), *rest))
     panel(PAIR, nodes, subject=f"pair {place}")
 
 
@@ -108,6 +126,7 @@ def _run(run: RunView, side: str) -> Node:
             *limit,
             button("Open", side, title=f"Open session {run.session_id}", link=True),
         ),
+        *([tag("div.small.quiet.text.one-line", run.about, title=run.about)] if run.about else []),
         *(tag("div.small.text.one-line", edit, title=edit) for edit in run.edits),
         *([tag("div.small.text.problem", f"▲ {run.unanswered}")] if run.unanswered else []),
         *([tag("div.small.problem", run.waits, outcome="needs_input")] if run.waits else []),

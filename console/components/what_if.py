@@ -9,12 +9,12 @@ import streamlit as st
 from handoff_console.console.components.labels import label
 from handoff_console.console.components.panel import Node, button, panel, pressed, status, tag
 from handoff_console.console.viewmodels.text import amount
-from handoff_console.console.viewmodels.what_if import WhatIfView
+from handoff_console.console.viewmodels.what_if import FateLine, WhatIfView, grouped
 from handoff_console.console.viewmodels.what_if_choices import AgentLimits, WhatIfChoices
 from handoff_console.store.analysis.what_if import Change
 
 KEY = "what_if"
-LINES_SHOWN = 100
+LINES_SHOWN, LINES_AT_MOST = 12, 200
 NOBODY = ""
 
 
@@ -124,23 +124,34 @@ def show_what_if(view: WhatIfView, on_pick: Callable[[], None]) -> None:
         tag("p", tag("b.text", view.sentence)),
         tag("p.small.quiet.number", view.spent),
     ]
-    if view.lines:
-        rows = [
-            tag(
-                "tr",
-                tag("td", button(line.agent, _place(line.handoff_id, line.seq), link=True)),
-                tag("td", status(line.recorded)),
-                tag("td", tag("b", line.fate, outcome="error" if line.takes_away else "ok")),
-                tag("td.text", line.why),
-            )
-            for line in view.lines[:LINES_SHOWN]
-        ]
-        heads = [tag("th", name, scope="col") for name in ("handoff", "recorded", "then", "why")]
-        nodes.append(tag("table", tag("thead", tag("tr", *heads)), tag("tbody", *rows)))
-    if len(view.lines) > LINES_SHOWN:
-        nodes.append(tag("p.quiet", f"Showing {LINES_SHOWN} of {len(view.lines):,}."))
+    lines = grouped(view.lines)
+    if lines:
+        nodes.append(_fates(lines[:LINES_SHOWN]))
+    if len(lines) > LINES_SHOWN:
+        rest = lines[LINES_SHOWN:LINES_AT_MOST]
+        said = f"Showing {LINES_SHOWN} lines of {len(lines):,}: {len(rest):,} more"
+        nodes.append(tag("details", tag("summary.small", said), _fates(rest)))
     nodes += _unknown(view.unknown)
     panel(KEY, nodes, height="min-content", on_action=on_pick)
+
+
+def _fates(lines: Sequence[FateLine]) -> Node:
+    rows = [
+        tag(
+            "tr",
+            tag(
+                "td.name",
+                button(line.agent, _place(line.handoff_id, line.seq), title=line.agent, link=True),
+                *([tag("span.small.quiet", f" × {line.alike:,}")] if line.alike > 1 else []),
+            ),
+            tag("td", status(line.recorded)),
+            tag("td.word", tag("b", line.fate, outcome="error" if line.takes_away else "ok")),
+            tag("td.text", line.why),
+        )
+        for line in lines
+    ]
+    heads = [tag("th", name, scope="col") for name in ("handoff", "recorded", "then", "why")]
+    return tag("table", tag("thead", tag("tr", *heads)), tag("tbody", *rows))
 
 
 def picked_fate() -> tuple[int | None, str] | None:

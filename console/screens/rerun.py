@@ -11,7 +11,8 @@ from handoff_console.runtime.errors import HandoffConsoleError
 asked, handoff = state.selected_session(), state.selected_handoff()
 version = queries.version(asked) if asked else None
 if version is None or handoff is None:
-    said = "No handoff is selected." if version else f"There is no session {asked!r} in this store."
+    gone = asked and version is None
+    said = f"There is no session {asked!r} in this store." if gone else "No handoff is selected."
     panel("missing", [tag("p.big.text", said)])
     st.page_link("screens/sessions.py", label="Choose one from the list of sessions")
     st.stop()

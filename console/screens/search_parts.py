@@ -22,7 +22,7 @@ from handoff_console.console.components.panel import panel, tag
 from handoff_console.console.rerun_queries import Compared
 from handoff_console.console.viewmodels.flips import flip_answer, flip_plan
 from handoff_console.console.viewmodels.rerun_plan import MODE_SENTENCES, MODE_TITLES
-from handoff_console.runtime.contract import State
+from handoff_console.runtime.contract import State, Status
 from handoff_console.runtime.errors import HandoffConsoleError
 from handoff_console.runtime.rerun_player import Mode
 
@@ -36,7 +36,10 @@ ASKED = "asked"
 MODES = (Mode.WHAT_IF, Mode.LIVE_READS)
 MOST_REPEATS = 20
 POLL_SECONDS = 0.5
-_UNFINISHED = frozenset({State.WAITING.value, State.RUNNING.value})
+_UNFINISHED = frozenset(
+    one.value for one in (State.WAITING, State.RUNNING, State.CANCELLED, State.INTERRUPTED)
+)
+_BAD = frozenset({Status.ERROR.value, Status.LIMIT_REACHED.value})
 
 
 def search(compared: Compared, handoff_id: str) -> None:
@@ -107,6 +110,7 @@ def _ask(failed: str, good: str) -> None:
             if shown and shown.changes:
                 st.button("Look for it", type="primary", on_click=_start, args=(asked,))
             st.button("Not now", on_click=rerun_state.follow_search, args=(None,))
+    st.caption("The same from a shell")
     st.code(shell_lines.bisect_command(asked), language="bash", wrap_lines=True)
 
 
@@ -139,7 +143,7 @@ def _answer(job: Job) -> None:
 def _failed_and_good(compared: Compared, handoff_id: str) -> tuple[str, str] | None:
     """Return the two attempts to search between.
 
-    None where there are none, both came out ok, or one has not come to an end.
+    None where there are none, both came out alike or badly, or one has not come to an end.
     """
     view = compared.view
     left, right = compared.left.handoff_id or handoff_id, compared.right.handoff_id or handoff_id
@@ -158,6 +162,7 @@ def _failed_and_good(compared: Compared, handoff_id: str) -> tuple[str, str] | N
         next((row.left_outcome for row in view.rows if row.left_handoff_id == left), ""),
         next((row.right_outcome for row in view.rows if row.right_handoff_id == right), ""),
     )
-    if outcomes == ("ok", "ok") or _UNFINISHED & {*outcomes}:
+    if outcomes[0] == outcomes[1] or _UNFINISHED & {*outcomes} or {*outcomes} <= _BAD:
         return None
-    return (good, failed) if outcomes[0] == "ok" else (failed, good)
+    left_is_good = outcomes[0] == "ok" or (outcomes[1] != "ok" and outcomes[1] in _BAD)
+    return (good, failed) if left_is_good else (failed, good)

@@ -19,7 +19,7 @@ if state.said():
     panel("problem", [tag("div.verdict.text", state.said(), outcome="error")])
     state.say("")
 side_parts.ways_back(compared, left, right, handoff)
-side_parts.head(compared)
+side_parts.head(compared, attempts)
 selected = right.version.session_id, compared.right.handoff_id or handoff
 if attempts:
     attempt_parts.line(attempts, selected, with_repeats=True, to_compare=True)

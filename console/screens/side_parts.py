@@ -18,7 +18,7 @@ from handoff_console.console.components.side_by_side import (
 from handoff_console.console.family_queries import Member
 from handoff_console.console.rerun_queries import Compared
 from handoff_console.console.screens import attempt_parts
-from handoff_console.console.viewmodels.comparison import pairs_to_show
+from handoff_console.console.viewmodels.comparison import pairs_to_show, that_varies
 from handoff_console.console.viewmodels.text import one_line
 from handoff_console.store.analysis.lineage import Attempt
 from handoff_console.store.session_filter import SessionFilter
@@ -40,6 +40,10 @@ def chooser(left: Member | None, right: Member | None, asked: Sequence[AttemptNa
     )
     panel("missing", [tag("p.big.text", said)])
     rows = inbox_queries.sessions(SessionFilter(), CHOICES, 0)
+    if not rows:
+        panel("none", [tag("p.text", "This store has no session yet that could be compared.")])
+        st.page_link("screens/sessions.py", label="To the list of sessions")
+        return
     labels = {row.session_id: f"{row.outcome} · {one_line(row.asked, 80)}" for row in rows}
     chosen: list[str | None] = []
     for title, found in (("Left", left), ("Right", right)):
@@ -98,7 +102,7 @@ def ways_back(both: Compared, left: Member, right: Member, handoff_id: str) -> N
         st.button("⇄ Swap sides", type="tertiary", on_click=rerun_state.put_sides, args=sides)
 
 
-def head(compared: Compared) -> None:
+def head(compared: Compared, attempts: Sequence[Attempt]) -> None:
     """Draw both runs, and where they part."""
     sides = {"left": compared.left, "right": compared.right}
 
@@ -109,7 +113,9 @@ def head(compared: Compared) -> None:
             address = {**state.address_of(side.session), **_at(handoff_id)}
             rerun_state.leave_for(rerun_state.SESSION, address)
 
-    show_head(compared.view, on_open)
+    strip = rerun_queries.strip_of(attempts, None)
+    varies = that_varies(strip, compared.right.session, compared.left.session)
+    show_head(compared.view, on_open, varies)
 
 
 def rows(compared: Compared) -> None:

@@ -53,7 +53,7 @@ class AttemptChip:
     tokens: str
     """`1,065 tokens`; where recorded answers were used, `249 tokens spent, 816 saved`."""
     ran: str
-    """`3 ran`, `8 replayed`, `4 ran · 2 replayed`: answers of models and tools."""
+    """`3 calls ran`, `8 replayed`, `4 calls ran · 2 replayed`: of models and tools."""
     duration: str
     edits: tuple[str, ...]
     """What was changed for it, a line each."""
@@ -167,7 +167,7 @@ def _chip(attempt: Attempt, same: str, is_selected: bool) -> AttemptChip:
 
 
 def _ran(ran: int, replayed: int) -> str:
-    parts = [f"{amount(ran)} ran"] if ran or not replayed else []
+    parts = [f"{count(ran, 'call')} ran"] if ran or not replayed else []
     if replayed:
         parts.append(f"{amount(replayed)} replayed")
     return " · ".join(parts)

@@ -1,26 +1,29 @@
 """Two runs side by side: where they first part, which handoffs differ, and in what."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 
-from handoff_console.console.viewmodels.attempts import MODE_WORDS, edit_lines
+from handoff_console.console.viewmodels.attempts import (
+    MODE_WORDS,
+    AttemptStrip,
+    RepeatsView,
+    edit_lines,
+)
 from handoff_console.console.viewmodels.differences import (
     ASPECT_WORDS,
     DifferenceView,
     FigureLine,
-    changed_offer,
     difference_view,
     figure_lines,
-    fits_on_a_line,
-    shown_value,
 )
+from handoff_console.console.viewmodels.first_difference import where_they_part
+from handoff_console.console.viewmodels.header import moment
 from handoff_console.console.viewmodels.text import amount, as_name, count, one_line, signed
 from handoff_console.console.viewmodels.unanswered import unanswered, unanswered_sentence
 from handoff_console.runtime.contract import State
-from handoff_console.runtime.events import SessionStarted
+from handoff_console.runtime.events import SessionStarted, UserMessageReceived
 from handoff_console.store.analysis.bodies import read_fields
 from handoff_console.store.analysis.diff import Comparison, Pair
-from handoff_console.store.analysis.differences import ABSENT, Aspect, Difference
 from handoff_console.store.analysis.figures import Figures
 from handoff_console.store.analysis.findings.record import Record
 from handoff_console.store.analysis.payoff import Payoff, payoffs
@@ -35,6 +38,8 @@ class RunView:
     session_id: str
     how: str
     """`original`, `what if`, …"""
+    about: str
+    """Of a session: its flow, what was asked, when. Of an attempt the page says so elsewhere."""
     edits: tuple[str, ...]
     outcome: str
     """A `Status` or a `State`: the key of its glyph, colour and word."""
@@ -112,7 +117,7 @@ def comparison_view(
         left=_run(left, found.left, names[0], is_retry=_is_retry(found, "left")),
         right=_run(right, found.right, names[1], is_retry=_is_retry(found, "right")),
         scope=_scope(found),
-        sentence=_sentence(found),
+        sentence=where_they_part(found, is_one=_is_one(found, left, right)),
         counts=_counts(found),
         figures=figure_lines(found.left, found.right),
         payoffs=tuple(map(_payoff, payoffs(found, left, right))),
@@ -126,10 +131,28 @@ def _session_id(record: Record) -> str:
     return record.events[0].session_id if record.events else ""
 
 
+def _is_one(found: Comparison, left: Record, right: Record) -> bool:
+    """Say whether both sides are the same run."""
+    ids = [
+        (pair.left and pair.left.handoff_id, pair.right and pair.right.handoff_id)
+        for pair in found.pairs
+    ]
+    return _session_id(left) == _session_id(right) and all(mine == other for mine, other in ids)
+
+
 def _is_retry(found: Comparison, side: str) -> bool:
     """Say whether one side is a handoff that the runtime tried again by itself."""
     node = getattr(found.pairs[0], side) if found.path and found.pairs else None
     return node is not None and node.follows is not None
+
+
+def _about(record: Record) -> str:
+    started = next(iter(record.of(SessionStarted)), None)
+    asked = next((payload.preview for _, payload in record.of(UserMessageReceived)), "")
+    if started is None:
+        return ""
+    parts = started[1].flow, asked, moment(started[0].at)
+    return " · ".join(one_line(part, 120) for part in parts if part)
 
 
 def _run(record: Record, figures: Figures, name: str, *, is_retry: bool) -> RunView:
@@ -140,6 +163,7 @@ def _run(record: Record, figures: Figures, name: str, *, is_retry: bool) -> RunV
         name=one_line(name, 60),
         session_id=_session_id(record),
         how="retry" if is_retry and not mode else MODE_WORDS.get(mode, one_line(mode, 20)),
+        about=_about(record) if name.startswith(_session_id(record)) else "",
         edits=edit_lines(edits),
         outcome=figures.outcome,
         limit=one_line(figures.limit, 20),
@@ -163,44 +187,6 @@ def _counts(found: Comparison) -> str:
     return f"{count(len(found.pairs), 'handoff')}: {', '.join(parts) or 'none'}"
 
 
-def _sentence(found: Comparison) -> str:
-    pair, first = found.first_pair, found.first_difference
-    if pair is None or first is None:
-        if found.settings:
-            return "All handoffs are the same; only the sessions' settings differ."
-        return "Nothing differs but what the runs took."
-    where = f"{as_name(pair.node.agent)} ({one_line(pair.node.path, 60)})"
-    if first.aspect is Aspect.HANDOFF:
-        side = "right" if pair.change == "added" else "left"
-        return f"They first part at {where}, which only the {side} run has."
-    another = "another"
-    if ABSENT in (first.left, first.right):
-        another = "a further" if first.left is ABSENT else "no"
-    what = _FIRST[first.aspect].format(name=one_line(first.name, 60), another=another)
-    offer, change = changed_offer(first), _change(first)
-    if offer:
-        what = f"its tool {as_name(offer.tool)} has another {one_line(offer.part, 60)}"
-        change = "" if offer.is_code else change
-    end = "" if change.endswith((".", "!", "?")) else "."
-    return f"They first part at {where}: {what}{f': {change}' if change else ''}{end}"
-
-
-_FIRST: Mapping[Aspect, str] = {
-    Aspect.SESSION: "the setting {name} is another one",
-    Aspect.REQUEST: "its request has {another} {name}",
-    Aspect.PACKET: "its packet has {another} {name}",
-    Aspect.PROMPT: "it works with another prompt",
-    Aspect.MODEL: "it asks another model",
-    Aspect.OFFER: "it is offered something else ({name})",
-    Aspect.MESSAGE: "it reads something else ({name})",
-    Aspect.REPLY: "the model answers otherwise ({name})",
-    Aspect.TOOL_CALL: "a tool is called otherwise ({name})",
-    Aspect.TOOL_RESULT: "a tool returns something else ({name})",
-    Aspect.STATUS: "it ends otherwise",
-    Aspect.RESULT: "its result has {another} {name}",
-}
-
-
 def _payoff(found: Payoff) -> str:
     agent, kept_by = as_name(found.agent), as_name(found.kept_by)
     tokens = (
@@ -213,14 +199,6 @@ def _payoff(found: Payoff) -> str:
         )
     steps = count(found.after_steps, "step")
     return f"The transfer to {agent} has paid off after {steps}: {tokens}."
-
-
-def _change(difference: Difference) -> str:
-    """Return a short change, `4813 → 4812`; nothing for a long one."""
-    left, right = shown_value(difference.left), shown_value(difference.right)
-    if not (fits_on_a_line(left) and fits_on_a_line(right)):
-        return ""
-    return f"{left or 'nothing'} → {right or 'nothing'}"
 
 
 def _row(place: int, pair: Pair, first: int | None) -> PairRow:
@@ -254,3 +232,21 @@ def _row(place: int, pair: Pair, first: int | None) -> PairRow:
 def pairs_to_show(rows: Iterable[PairRow], *, only_changed: bool) -> tuple[PairRow, ...]:
     """Return the rows in sight; with `only_changed` those that are the same are left out."""
     return tuple(row for row in rows if not only_changed or row.change != "same")
+
+
+def that_varies(strip: AttemptStrip, session_id: str, beside: str) -> RepeatsView | None:
+    """Return the repeats that one run is one of, where they did not all come out alike.
+
+    Where that is so, a comparison of this one run says little.
+
+    Args:
+        strip: The attempts.
+        session_id: The run.
+        beside: What it is compared with; where that is one of them too, there is nothing to say.
+    """
+    numbers = {chip.session_id: chip.number for chip in strip.chips}
+    for group in strip.repeats:
+        is_meant = numbers.get(session_id) in group.numbers
+        if is_meant and len(group.outcomes) > 1 and numbers.get(beside) not in group.numbers:
+            return group
+    return None

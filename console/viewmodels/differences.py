@@ -1,8 +1,10 @@
 """What differs in one handoff, value by value, as the comparison shows it."""
 
+import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from itertools import takewhile
 from typing import Any, NamedTuple
 
 from handoff_console.console.viewmodels.text import (
@@ -21,6 +23,9 @@ from handoff_console.store.analysis.text_diff import Segment, text_diff
 
 TEXT_CHARACTERS = 20_000
 """What is shown, and compared word by word, of one side of a difference."""
+WHOLE = 1 << 40
+AROUND_CHARACTERS = 100
+"""So much of what both sides of a long text have stands before and after what differs."""
 SHORT_CHARACTERS = 80
 """Values up to here stand on one line: before → after."""
 
@@ -137,14 +142,14 @@ _FIGURES = {
     "tool calls": "tool_calls",
     "tokens": "tokens_used",
     "saved tokens": "saved_tokens",
-    "ran": "ran",
-    "replayed": "replayed",
+    "calls that ran": "ran",
+    "calls replayed": "replayed",
 }
 
 
 def difference_view(found: Difference) -> DifferenceView:
     """Return one difference as it is shown; long texts word by word."""
-    left, right = shown_value(found.left), shown_value(found.right)
+    left, right = _around_the_change(found)
     offer = changed_offer(found)
     if offer and offer.is_code:
         left, right = "one version", "another version"
@@ -161,6 +166,32 @@ def difference_view(found: Difference) -> DifferenceView:
         is_short=is_short,
         left_seq=found.left_seq,
         right_seq=found.right_seq,
+    )
+
+
+def _around_the_change(found: Difference) -> tuple[str, str]:
+    """Return both sides as text; of long ones what differs, and a little before and after it.
+
+    Cut at their ends alone, two long texts may look the same where they are shown.
+    """
+    left, right = shown_value(found.left, WHOLE), shown_value(found.right, WHOLE)
+    if ABSENT in (found.left, found.right) or max(len(left), len(right)) <= TEXT_CHARACTERS:
+        return shown_value(found.left), shown_value(found.right)
+    begins = _alike(left, right)
+    most = min(len(left), len(right)) - begins
+    ends = min(most, _alike(reversed(left), reversed(right)))
+    before, after = max(begins - AROUND_CHARACTERS, 0), max(ends - AROUND_CHARACTERS, 0)
+    texts = [text[before : len(text) - after] for text in (left, right)]
+    same_before = f"[… {amount(before)} characters that are the same …]\n" if before else ""
+    same_after = f"\n[… {amount(after)} characters that are the same …]" if after else ""
+    shown = [f"{same_before}{block(text, TEXT_CHARACTERS)}{same_after}" for text in texts]
+    return shown[0], shown[1]
+
+
+def _alike(left: Iterable[str], right: Iterable[str]) -> int:
+    """Return in how many signs two texts begin alike."""
+    return sum(
+        1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(left, right, strict=False))
     )
 
 
@@ -194,13 +225,17 @@ def changed_offer(found: Difference) -> ChangedOffer | None:
     return ChangedOffer(match["tool"], part, is_code=match["part"] == "source")
 
 
-def shown_value(value: Any) -> str:
-    """Return a recorded value as text, fit to be shown; nothing for what is not there."""
+def shown_value(value: Any, limit: int = TEXT_CHARACTERS) -> str:
+    """Return a recorded value as text, fit to be shown; nothing for what is not there.
+
+    A short one stands on one line: forty calls of a tool are forty lines then.
+    """
     if value is ABSENT:
         return ""
     if isinstance(value, str):
-        return block(value, TEXT_CHARACTERS)
-    return pretty(value, TEXT_CHARACTERS)
+        return block(value, limit)
+    short = json.dumps(value, ensure_ascii=False, default=str)
+    return block(short, limit) if len(short) <= SHORT_CHARACTERS else pretty(value, limit)
 
 
 def fits_on_a_line(text: str) -> bool:

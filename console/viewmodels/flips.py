@@ -48,19 +48,28 @@ def flip_plan(ready: Prepared, repeats: int) -> FlipPlan:
     likely, each = took.likely_reruns, took.tokens_each
     untried = ", ".join(one_line(name, 60) for name in changes.untried)
     return FlipPlan(
-        sentence=(
-            f"{count(took.changes, 'difference')} between the two can be tried, alone and together."
-            if took.changes
-            else "The two differ in nothing that a re-run can change."
-        ),
+        sentence=_what_is_tried(took.changes),
         changes=tuple(_rows(changes.changes)),
         cost=(
-            f"About {count(likely, 're-run')}, at most {amount(took.most_reruns)} ({repeats} of "
-            f"each); about {amount(each)} tokens each, {amount(likely * each)} in all."
+            f"{_how_many(likely, took.most_reruns)} ({repeats} of each); about {amount(each)} "
+            f"tokens each, {amount(likely * each)} in all."
         ),
         untried=f"Different too, but no re-run can change it: {untried}." if untried else "",
         flow_changes=tuple(one_line(change, 300) for change in ready.told),
     )
+
+
+def _what_is_tried(changes: int) -> str:
+    if not changes:
+        return "The two differ in nothing that a re-run can change."
+    together = ", alone and together" if changes > 1 else ""
+    return f"{count(changes, 'difference')} between the two can be tried{together}."
+
+
+def _how_many(likely: int, most: int) -> str:
+    if likely == most:
+        return count(most, "re-run")
+    return f"About {count(likely, 're-run')}, at most {amount(most)}"
 
 
 def flip_answer(found: Cause) -> FlipAnswer:

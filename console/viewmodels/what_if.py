@@ -1,8 +1,8 @@
 """What another pool or other limits would have done, as the slider beside the burn-down says it."""
 
 from collections import Counter
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 
 from handoff_console.console.viewmodels.text import amount, as_name, count, one_line
 from handoff_console.store.analysis.what_if import Fate, HandoffFate, PoolMarks, WhatIf
@@ -46,6 +46,8 @@ class FateLine:
     """The event to go to."""
     takes_away: bool
     """Something that is recorded would not have come about."""
+    alike: int = 1
+    """How many handoffs of this agent fare just so; the first of them is the one that is named."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +98,14 @@ def _sentence(found: WhatIf) -> str:
     fates = Counter(handoff.fate for handoff in found.changed)
     parts = [f"{amount(fates[fate])} {word}" for fate, word in FATE_WORDS.items() if fates[fate]]
     return f"{count(len(found.changed), 'handoff')} would have fared otherwise: {', '.join(parts)}."
+
+
+def grouped(lines: Iterable[FateLine]) -> tuple[FateLine, ...]:
+    """Make one line of those that say the same of the same agent: a thousand say no more."""
+    groups: dict[tuple[str, str, str, str], list[FateLine]] = {}
+    for line in lines:
+        groups.setdefault((line.agent, line.recorded, line.fate, line.why), []).append(line)
+    return tuple(replace(first, alike=1 + len(more)) for first, *more in groups.values())
 
 
 def _line(handoff: HandoffFate) -> FateLine:

@@ -107,7 +107,7 @@ def test_a_retry_is_compared_with_the_try_that_failed(handoff):
 
 
 def test_a_session_with_itself_has_no_difference(handoff):
-    assert "Nothing differs but what the runs took." in handoff("diff", CUT_OFF, CUT_OFF).out
+    assert "Both sides are the same run." in handoff("diff", CUT_OFF, CUT_OFF).out
 
 
 def test_what_is_not_there_is_said_in_a_sentence(handoff):

@@ -70,7 +70,8 @@ def test_with_the_tool_that_was_denied_it_is_shown_what_came_of_it(handoff):
     assert done.status == 0
     out = done.out.splitlines()
     assert out[1].startswith("✓ ok             another result")
-    assert "They first part at collector (t1/1.0): its request has another allowed_tools." in out
+    assert "They first part at collector (t1/1.0): its request has another allowed_tools:" in out
+    assert '["crm.profile"] → ["crm.profile", "payments.list_methods"].' in out
     assert "  status: error → ok" in out
     # It asked with these arguments both times; what differs is that it was let.
     assert not any("payments.list_methods, step 2 arguments" in line for line in out)

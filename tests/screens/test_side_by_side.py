@@ -79,6 +79,32 @@ def test_how_repeats_fared_is_said_once(screen, pair, store):
     assert "came out ok" not in text(page, "attempts")
 
 
+TOSSED = """
+import itertools
+from handoff_console.runtime import Agent, Flow, answer
+
+sides = itertools.cycle(("ok", "ok", "error", "ok"))
+flow = Flow("tossed", [Agent("coin", model=lambda call: answer(next(sides)))])
+"""
+
+
+def test_repeats_that_came_out_differently_are_the_answer_and_one_run_is_an_example(
+    screen, store, tmp_path, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "tossed.py").write_text(TOSSED)
+    flow = load_flow("tossed.py:flow").flow
+    session = run_once(store, flow, "Toss it", source="tossed.py:flow").session_id
+    order = RerunOrder(handoff_id="h1", mode=Mode.WHAT_IF, times=4, named="tossed.py:flow")
+    runs = [one.session_id for one in rerun_handoff(store, session, order).runs]
+
+    head = text(sides(screen, session, runs[0], handoff="h1"), "sides_head")
+    assert "Attempts 2 to 5 came out 3 × ok, 1 × error: it varies. Attempt 2 is one of " in head
+    assert "of them. Nothing differs but what the runs took." in head
+    beside = text(sides(screen, runs[0], runs[1], handoff="h1"), "sides_head")
+    assert "it varies" not in beside
+
+
 def test_a_rerun_is_continued_by_somebody_who_was_told_nothing_before(store, pair):
     session, again = pair
     order = RerunOrder(handoff_id="h2", mode=Mode.CONTINUE, graft=again)
@@ -287,7 +313,26 @@ def test_where_neither_failed_there_is_nothing_to_flip(screen, pair):
 
 
 def test_attempts_that_differ_in_nothing_have_nothing_to_search(screen, pair):
-    page = press(sides(screen, pair[0], pair[0], handoff="h2"), "Which change flips it?")
+    page = sides(screen, pair[0], pair[0], handoff="h2")
 
-    assert text(page, "flip") == "The two differ in nothing that a re-run can change."
-    assert not [one for one in page.button if one.label == "Look for it"]
+    assert "Both sides are the same run." in text(page, "sides_head")
+    assert not [one for one in page.button if "flips" in one.label]
+
+
+def test_where_both_failed_no_change_is_looked_for(screen, pair, store):
+    order = RerunOrder(handoff_id="h2", edits=Edits(limits={"max_steps": 1}), mode=Mode.WHAT_IF)
+    again = rerun_handoff(store, pair[0], order).runs[0].session_id
+    page = sides(screen, pair[0], again, handoff="h2")
+
+    assert "its request has another limits.max_steps" in text(page, "sides_head")
+    assert not [one for one in page.button if "flips" in one.label]
+
+
+def test_of_two_sessions_each_says_what_was_asked(screen, pair, store):
+    other = run_once(store, load_flow("support").flow, "Hello", source="support").session_id
+
+    head = text(sides(screen, pair[0], other), "sides_head")
+
+    assert f"support · {CUT_OFF} · 2" in head
+    assert "support · Hello · 2" in head
+    assert text(sides(screen, pair[0], other), "sides_rows").startswith("left right change")

@@ -54,17 +54,17 @@ def test_a_chip_says_what_ran_and_what_was_saved(case):
     chips = strip(case, "h2").chips
 
     assert [(chip.ran, chip.tokens) for chip in chips[:3]] == [
-        ("3 ran", "506 tokens"),
+        ("3 calls ran", "506 tokens"),
         ("3 replayed", "0 tokens spent, 506 saved"),
-        ("3 ran", "509 tokens"),
+        ("3 calls ran", "509 tokens"),
     ]
     assert (chips[5].ran, chips[5].tokens) == (
-        "6 ran · 1 replayed",
+        "6 calls ran · 1 replayed",
         "1,350 tokens spent, 248 saved",
     )
     whole_calls = strip(case, "h1").chips[1]
     assert (whole_calls.ran, whole_calls.tokens) == (
-        "3 ran · 2 replayed",
+        "3 calls ran · 2 replayed",
         "1,023 tokens spent, 587 saved",
     )
 

@@ -83,6 +83,15 @@ def test_runs_can_be_called_by_another_name(case):
     assert (view.left.session_id, view.right.session_id) == ("s1", "fixed")
 
 
+def test_a_run_that_is_still_on_its_way_differs_in_nothing_so_far(case):
+    whole = case.record("s1")
+    begun = Record(whole.events[:14], whole.body)
+
+    view = comparison_view(compare(whole, begun), whole, begun)
+
+    assert view.sentence == "Nothing differs up to where the right run is now, in supervisor (t1)."
+
+
 def test_runs_that_are_the_same_say_so_and_what_they_took(case):
     view, (pair,) = between(case, "s1", "verify")
 
@@ -94,8 +103,8 @@ def test_runs_that_are_the_same_say_so_and_what_they_took(case):
         ("tool calls", "1", "1", ""),
         ("tokens", "506", "506", ""),
         ("saved tokens", "0", "506", "+506"),
-        ("ran", "3", "0", "−3"),
-        ("replayed", "0", "3", "+3"),
+        ("calls that ran", "3", "0", "−3"),
+        ("calls replayed", "0", "3", "+3"),
         ("time", "0 s", "0 s", ""),
     ]
     assert pair.sentence == "Nothing differs but what it may have taken."
@@ -157,18 +166,20 @@ def test_long_texts_are_shown_word_by_word(case):
     assert changed == ["4813", "4812"]
 
 
-def test_a_very_long_text_is_cut_and_says_so():
+def test_of_two_very_long_texts_what_differs_is_shown_wherever_it_stands():
     sides = []
     for word in ("left", "right"):
         case = Desk(desk(pool_tokens=1_000_000))
-        case.session(word + " word" * 40_000)
+        case.session(f"{'before ' * 6_000}{word}{' after' * 40_000}")
         sides.append(case.record("s1"))
     found = compare(*sides)
     pair = pair_view(found.pairs[0])
     message = dict(pair.sections)["messages"][0]
 
-    assert len(message.left) < 21_000
-    assert message.left.endswith("more characters")
+    changed = [(one.side, one.text) for one in message.segments if one.side is not Side.BOTH]
+    assert changed == [(Side.LEFT, "left"), (Side.RIGHT, "right")]
+    assert message.left.startswith("[… 41,900 characters that are the same …]\ne before ")
+    assert message.left.endswith("[… 239,901 characters that are the same …]")
 
 
 def test_hostile_text_is_only_text():

@@ -1,7 +1,7 @@
 from support.attempts import Desk, desk
 from support.logs import Log
 
-from handoff_console.console.viewmodels.what_if import WhatIfView, what_if_view
+from handoff_console.console.viewmodels.what_if import WhatIfView, grouped, what_if_view
 from handoff_console.store.analysis.findings.record import Record
 from handoff_console.store.analysis.what_if import Change, courses, pool_marks, what_if
 
@@ -81,3 +81,18 @@ def test_a_session_without_a_request_has_nothing_to_move():
     found = view(Record([]))
 
     assert (found.sentence, found.marks) == ("Nothing would have changed.", ())
+
+
+def test_handoffs_of_an_agent_that_fare_just_so_are_one_line():
+    log = Log(pool_tokens=100_000).user("Go")
+    root = log.root("supervisor")
+    for agent in ("billing", "search", "billing", "billing"):
+        log.close(log.call(root, agent, grant=3_000, task=f"Ask {agent}"))
+    log.close(root).end()
+
+    lines = grouped(view(Record(log.events, log.body), pool_tokens=2_000).lines)
+
+    assert [(line.agent, line.handoff_id, line.alike) for line in lines] == [
+        ("billing", "h2", 3),
+        ("search", "h3", 1),
+    ]
