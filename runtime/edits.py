@@ -188,14 +188,10 @@ class Edits:
                 raise RequestError(
                     f"There is no limit {name!r}; there are: {choices(Limits.model_fields)}."
                 )
-        request = self.request(recorded)
-        owned = agent.tools_by_name
-        gone = [name for name in recorded.allowed_tools if name not in owned]
-        if gone and self.allowed_tools is None:
-            raise RequestError(
-                f"Agent {agent.name!r} no longer has the tool {gone[0]!r}, which it was allowed "
-                f"when this was recorded; say which it may use (--tools): {choices(owned, 'none')}."
-            )
+        request, owned = self.request(recorded), agent.tools_by_name
+        if self.allowed_tools is None:  # what the flow has no more is none that it may call
+            still = tuple(name for name in recorded.allowed_tools if name in owned)
+            request = request.model_copy(update={"allowed_tools": still})
         places = [name for name in self.tool_results if not _is_place(name)]
         for name in (*request.allowed_tools, *places, *self.armed, *self.denied):
             if name not in owned:
@@ -204,6 +200,11 @@ class Edits:
                 )
         known = {TEXT, *flow.schemas}
         if request.output_schema not in known:
+            if self.output_schema is None:
+                raise RequestError(
+                    f"The schema {request.output_schema!r}, which it had to answer with, is gone "
+                    f"from the flow; say another one (--output-schema): {choices(known)}."
+                )
             raise RequestError(
                 f"There is no schema {request.output_schema!r}; there are: {choices(known)}."
             )

@@ -78,8 +78,9 @@ class RecordedAgain:
         A receiver of the whole conversation reads no request, so an edited one changes nothing for
         it.
         """
+        is_narrowed = request.allowed_tools != self.request.allowed_tools
         changes = edits.changes_request or edits.changes_packet or self._is_said_again(flow)
-        if not changes or self.opened.context_policy == ContextPolicy.FULL_HISTORY:
+        if not (changes or is_narrowed) or self.opened.context_policy == ContextPolicy.FULL_HISTORY:
             return self.first_messages
         if self._is_plain_root:
             *before, last = self.first_messages

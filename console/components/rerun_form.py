@@ -157,7 +157,7 @@ def _bounds(state: FormState, problems: Mapping[str, str]) -> None:
                 key=state.prepared(f"limits.{name}", number),
             )
             _problem(problems, f"limits.{name}")
-    if len(start.schemas) > 1:
+    if start.schemas != (before.output_schema,):
         st.selectbox(
             "It has to answer with",
             start.schemas,

@@ -158,12 +158,23 @@ def test_an_input_that_is_removed_again_on_its_way_is_told(handoff, folder, sess
     assert "removed again" not in handoff(*words, "what-if").out
 
 
-def test_a_tool_that_is_gone_is_told_with_what_to_do(handoff, folder, session):
+def test_a_tool_that_is_gone_is_not_called_and_that_is_said_before(handoff, folder, session):
     shop(folder, ("tools=[Tool(invoices)], ", ""))
-    words = ("rerun", session, "h2", *FLOW, "--mode", "what-if")
+    words = ("rerun", session, "h2", *FLOW)
+    done, verified = handoff(*words, "--mode", "live-reads"), handoff(*words)
+
+    assert "\n  the tool 'invoices' of 'billing' is gone\n" in done.err
+    assert "its request has another allowed_tools" in done.out
+    assert (verified.status, "its request has another allowed_tools" in verified.out) == (1, True)
+
+
+def test_a_schema_that_is_gone_has_to_be_replaced(handoff, folder, session):
+    changes = (', output_schema="Receipt"', ""), ('    schemas={"Receipt": Receipt},\n', "")
+    shop(folder, *changes)
+    words = ("rerun", session, "h3", *FLOW, "--mode", "what-if")
 
     assert handoff(*words).err == (
-        "handoff: Agent 'billing' no longer has the tool 'invoices', which it was allowed when "
-        "this was recorded; say which it may use (--tools): none.\n"
+        "handoff: The schema 'Receipt', which it had to answer with, is gone from the flow; say "
+        "another one (--output-schema): Text.\n"
     )
-    assert "the tool 'invoices' of 'billing' is gone" in handoff(*words, "--tools", "").err
+    assert "the schema 'Receipt' is gone" in handoff(*words, "--output-schema", "Text").err

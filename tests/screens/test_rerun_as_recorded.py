@@ -105,6 +105,17 @@ def test_an_input_that_is_removed_again_on_its_way_is_told(form):
     )
 
 
+def test_what_is_gone_from_the_flow_can_be_left_out_or_replaced(form):
+    page = form("h2", ("tools=[Tool(invoices)], ", ""))
+    assert "the tool 'invoices' of 'billing' is gone" in text(page, "plan")
+    assert not start(page).disabled
+
+    gone = (', output_schema="Receipt"', ""), ('    schemas={"Receipt": Receipt},\n', "")
+    page = form("h3", *gone)
+    assert "answer as = Text" in text(page, "plan")
+    assert not start(page).disabled
+
+
 def test_the_estimate_counts_what_lower_limits_let_through(form):
     page = form("h2")
     field = next(one for one in page.number_input if one.label == "Most steps")

@@ -177,3 +177,13 @@ def test_a_prompt_that_is_the_same_is_not_replaced_by_what_redaction_left_of_it(
     flow = FLOW.changed(agents=[replace(triage, prompt=secret), billing, FLOW.agents[2]])
 
     assert as_recorded(flow, recorded(flow)).agent("triage").prompt == secret
+
+
+def test_a_tool_that_is_gone_is_not_named_to_its_agent():
+    triage, billing = PASSED_ON.agents
+    toolless = replace(billing, tools=(), model=lambda call: say(call.messages[-1]["content"]))
+    flow = PASSED_ON.changed(agents=[triage, toolless])
+
+    came = asyncio.run(rerun(flow, recorded(PASSED_ON), "h2", mode=Mode.WHAT_IF))
+
+    assert "Tools you may call: none" in came.session.answer
