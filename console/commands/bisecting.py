@@ -97,7 +97,8 @@ def prepare(db: sqlite3.Connection, asked: Bisection) -> Prepared:
         )
     took = estimate(changes, _tokens(failed), asked.repeats)
     agent = find_handoff(*failed).opened.target
-    check_can_be_asked(flow.flow, reached(flow.flow, agent, asked.mode))
+    if changes.changes:
+        check_can_be_asked(flow.flow, reached(flow.flow, agent, asked.mode))
     told = not_as_it_was(flow, agent, asked.mode)
     return Prepared(failed, good, flow, changes, took, told, has_marks=bool(marked))
 

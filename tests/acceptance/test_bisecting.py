@@ -146,3 +146,15 @@ def test_what_is_not_as_it_was_recorded_is_said_before_anything_is_tried(handoff
     assert planned.out.splitlines()[:6] == said
     assert done.err.splitlines()[:6] == said
     assert done.out.startswith("limits.max_steps alone flips it: 3 of 3")
+
+
+def test_where_nothing_is_tried_no_model_has_to_be_at_hand(handoff, folder, monkeypatch):
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    shop(folder)
+    form = handoff("run", "shop.py:flow", "--message", "Why?", "--json").out
+    name = f"{json.loads(form)['session_id']}:h2"
+    shop(folder, ("model=billing", 'model="openai:gpt-4o"'))
+
+    done = handoff("bisect", name, name, "--flow", "shop.py:flow", "--plan")
+
+    assert done.out == "Nothing that a re-run could change differs; nothing will run.\n"
