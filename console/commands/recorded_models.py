@@ -6,6 +6,7 @@ and whoever runs a handoff again is told before. Nobody is asked by finding out;
 can be asked here, that matters only to those who would ask it.
 """
 
+import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
@@ -28,6 +29,8 @@ from handoff_console.runtime.models import (
 
 _OWN_SETTINGS = ("max_tries", "max_output_tokens", "backoff_seconds")
 """Of a live model's name, what is recorded nowhere: they are the runtime's, not the provider's."""
+_WEIGHTS = re.compile(rf"(?<=^{WORDLLAMA})-\d+@[0-9a-f]+")
+"""Which weights a model of word vectors had, behind its name: there is one of them here."""
 
 
 class CannotBeAsked:
@@ -172,9 +175,12 @@ class _Found:
             return None, OtherModel(name, self.was, own, is_asked=False)
         spec = _spec(self.was, settings or {}, self.own if is_same else None)
         try:
-            model = as_model(spec, self.flow.name, name)
+            model = as_model(_WEIGHTS.sub("", spec), self.flow.name, name)
         except FlowError as error:
             why = error.mistakes[0].removeprefix(f"agent {name!r}: ")
+            return None, OtherModel(name, spec, own, is_asked=False, problem=why)
+        if model.name != self.was:
+            why = f"what is installed here is {model.name}"
             return None, OtherModel(name, spec, own, is_asked=False, problem=why)
         return model, OtherModel(name, spec, own, is_asked=True)
 
@@ -197,7 +203,7 @@ def _stand_in(found: _Found, recording: Recording) -> CannotBeAsked:
 
 def _says_which(name: str) -> bool:
     """Say whether a name alone says which model it is."""
-    is_offline = name.removesuffix(SPLIT) in (*NAMED, WORDLLAMA)
+    is_offline = _WEIGHTS.sub("", name).removesuffix(SPLIT) in (*NAMED, WORDLLAMA)
     return is_offline or name.partition(":")[0] in PROVIDERS
 
 

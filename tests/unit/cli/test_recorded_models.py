@@ -17,6 +17,7 @@ from handoff_console.runtime import FlowError
 from handoff_console.runtime.edits import Edits
 from handoff_console.runtime.models import terms_of
 from handoff_console.runtime.models.provider import ProviderModel
+from handoff_console.runtime.models.wordllama import WordLlama
 from handoff_console.runtime.rerun_player import Mode
 from handoff_console.store.db import open_reader
 from handoff_console.store.recordings import recording_of
@@ -230,3 +231,18 @@ def test_a_session_does_not_go_on_with_a_model_that_cannot_be_asked(store, tmp_p
         check_models(found, recording, Models())
     with pytest.raises(CannotGoOn, match="asked the model 'openai:gpt-4o', and would ask 'offline"):
         check_models(found, recording, Models(by_agent={"triage": "offline:bm25"}))
+
+
+@pytest.mark.parametrize("split", ["", "-split"])
+def test_word_vectors_are_asked_again_where_their_weights_are_the_recorded_ones(
+    store, monkeypatch, split
+):
+    pytest.importorskip("wordllama")
+    session = ran(store, f"triage=offline:wordllama{split}")
+    (other,) = recorded_flow(store, session).other_models
+
+    assert (other.is_asked, other.recorded) == (True, f"{WordLlama().name}{split}")
+
+    monkeypatch.setattr(WordLlama, "__init__", lambda self: setattr(self, "name", "others"))
+    (other,) = recorded_flow(store, session).other_models
+    assert (other.is_asked, other.problem) == (False, f"what is installed here is others{split}")
