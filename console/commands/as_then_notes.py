@@ -20,13 +20,19 @@ _SHOWN = 3
 def as_then_notes(ready: Prepared, order: RerunOrder) -> Iterator[str]:
     """Yield what is as it was recorded, and which models are not, a sentence each."""
     asked = who_is_asked(ready, order.mode)
-    kept = [one.what for one in ready.flow.kept if not one.agent or one.agent in asked]
+    target = ready.recorded.opened.target
+    is_told = ready.edits.prompt is not None
+    kept = [
+        one.what
+        for one in ready.flow.kept
+        if (not one.agent or one.agent in asked)
+        and not (is_told and (one.agent, one.part) == (target, "prompt"))
+    ]
     if asked and kept:
         yield (
             f"It runs as it was recorded, not as the flow says now: {_joined(kept)}. What is new "
             "in the flow is tried by running it anew."
         )
-    target = ready.recorded.opened.target
     for other in ready.flow.other_models:
         is_target = other.agent == target
         if other.agent in asked and not (is_target and ready.edits.model is not None):

@@ -56,6 +56,8 @@ class Kept(NamedTuple):
     """As the middle of a sentence: `the prompt of billing`."""
     agent: str = ""
     """Whose it is; empty where it is the flow's."""
+    part: str = ""
+    """Of an agent, which part of it: `prompt`; empty for one of its edges."""
 
 
 def flow_changes(loaded: Flow, as_was: Flow, recorded: _Part) -> list[str]:
@@ -159,7 +161,7 @@ def _kept(now: _Part, was: _Part, words: Mapping[str, str]) -> Iterator[Kept]:
     for name, before in _by_name(was["agents"]).items():
         agent = agents[name]
         for part in _other(agent, before, words):
-            yield Kept(f"the {part} of {as_name(name)}", name)
+            yield Kept(f"the {part} of {as_name(name)}", name, part)
         for at, old in pairs(agent["edges"], before["edges"]):
             edge = agent["edges"][at]
             if parts := list(filter(None, _other(edge, before["edges"][old], of_edge))):

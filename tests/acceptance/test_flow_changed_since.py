@@ -60,6 +60,15 @@ def test_what_is_as_it_was_recorded_is_named_where_somebody_is_asked(handoff, fo
     assert "It runs as it was" not in handoff("rerun", session, "h2", *FLOW, "--plan").out
 
 
+def test_a_prompt_that_is_given_is_not_said_to_be_the_recorded_one(handoff, folder, session):
+    shop(folder, ('"Bill."', '"Bill well."'))
+    (folder / "new.md").write_text("Bill well.")
+    words = ("rerun", session, "h2", *FLOW, "--mode", "what-if", "--plan")
+
+    assert "as the flow says now: the prompt of billing." in " ".join(handoff(*words).out.split())
+    assert "It runs as it was" not in handoff(*words, "--prompt", "new.md").out
+
+
 def test_another_model_than_the_flows_own_is_told_before_it_is_asked(handoff, folder):
     session = ran(handoff, folder, "--model", "triage=offline:bm25")
     done = handoff("rerun", session, "h1", *FLOW, "--mode", "what-if")
