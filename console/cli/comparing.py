@@ -38,7 +38,7 @@ def write_differences(found: Comparison, view: ComparisonView, terminal: Termina
     for line in view.figures:
         if line.change:
             terminal.line(
-                f"  {fitted(line.name, 14)}", f"{line.left} → {line.right}  ({line.change})"
+                f"  {fitted(line.name, 15)}", f"{line.left} → {line.right}  ({line.change})"
             )
     for sentence in view.payoffs:
         terminal.paragraph(sentence, indent="  ")

@@ -187,3 +187,9 @@ def test_a_schema_that_is_gone_has_to_be_replaced(handoff, folder, session):
         "another one (--output-schema): Text.\n"
     )
     assert "the schema 'Receipt' is gone" in handoff(*words, "--output-schema", "Text").err
+
+
+def test_the_figures_of_a_comparison_stand_in_a_column_of_their_own(handoff, session):
+    done = handoff("rerun", session, "h2", *FLOW, "--mode", "what-if")
+
+    assert "\n  calls that ran 5 → 3  (−2)\n" in done.out
