@@ -16,6 +16,8 @@ PRIMARY_ON_DARK = "#7FB0F5"
 """Light enough to be read as text: selected tabs are written in it."""
 ICON = "🔀"
 """The page's icon; an emoji, so that it is not looked for in the network."""
+STAYS = "stays_in_sight"
+"""The key of a container whose column stays in sight while the one beside it is scrolled."""
 NEUTRAL = "#8892A0"
 """Reserve marks and hatching: in the way of no status."""
 
@@ -107,10 +109,13 @@ def style_sheet(*, dark: bool) -> str:
     """Return what the page's own style sheet adds to Streamlit's theme.
 
     Streamlit writes white on primary buttons whatever their colour, and cuts a long choice without
-    a sign.
+    a sign. A column whose content is in a container of the key `STAYS` stays in sight.
     """
     ink = DARK_BACKGROUND if dark else LIGHT_BACKGROUND
     return (
         f"<style>[data-testid='stBaseButton-primary']:enabled * {{ color: {ink}; }}"
-        "[data-testid='stSelectbox'] input { text-overflow: ellipsis; }</style>"
+        "[data-testid='stSelectbox'] input { text-overflow: ellipsis; }"
+        f"@media (min-width: 900px) {{ [data-testid='stColumn']:has(.st-key-{STAYS}) {{ "
+        "position: sticky; top: 4rem; align-self: flex-start; max-height: calc(100vh - 5rem); "
+        "overflow-y: auto; padding-inline: 4px; margin-inline: -4px; } }</style>"
     )

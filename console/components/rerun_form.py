@@ -3,6 +3,7 @@
 What stands in the fields is read before they are drawn, so that a mistake is said where it is.
 """
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -96,7 +97,8 @@ def _request(state: FormState, problems: Mapping[str, str]) -> None:
             "Let the marks be read where values were left out of the record",
             key=state.prepared("leave_marks", False),
         )
-    st.text_area("Task", key=state.prepared("task", before.task), height=70)
+    high = 140 if len(before.task) > LONG_CHARACTERS else 70
+    st.text_area("Task", key=state.prepared("task", before.task), height=high)
     _below(state, problems, "task")
     for name, text in before.inputs.items():
         field, leave = st.columns([5, 1], vertical_alignment="bottom")
@@ -142,6 +144,7 @@ def _bounds(state: FormState, problems: Mapping[str, str]) -> None:
             tools,
             format_func=lambda name: f"{name} ({start.agent.tools_by_name[name].effect.value})",
             key=state.prepared("tools", [name for name in before.tools if name in tools]),
+            placeholder="None: choose tools",
         )
         _problem(problems, "tools")
     else:
@@ -181,7 +184,13 @@ def _acts(state: FormState, problems: Mapping[str, str]) -> None:
             "For a yes in the place of a no, pretend what the tool returned.",
         ),
     ):
-        st.multiselect(question, state.start.writes, key=state.prepared(name, []), help=said)
+        st.multiselect(
+            question,
+            state.start.writes,
+            key=state.prepared(name, []),
+            help=said,
+            placeholder="None",
+        )
         _problem(problems, name)
 
 
@@ -232,6 +241,7 @@ def _results(state: FormState, problems: Mapping[str, str]) -> None:
         list(calls),
         format_func=said,
         key=state.prepared("results", []),
+        placeholder="Choose calls",
     )
     for place in chosen:
         st.text_area(
@@ -262,9 +272,16 @@ def _below(state: FormState, problems: Mapping[str, str], field: str) -> None:
     """
     _problem(problems, field)
     shown = pieces(str(state.value(field, "")))
-    if any(piece.kind == "sign" for piece in shown):
-        said = tag("p.small.quiet", "With the signs that cannot be seen:")
-        panel(f"signs {field}", [said, tag("pre.sent", *map(shown_piece, shown))])
+    signs = Counter(piece.text for piece in shown if piece.kind == "sign")
+    if not signs:
+        return
+    said, text = "With the signs that cannot be seen:", tag("pre.sent", *map(shown_piece, shown))
+    nodes = [tag("span.small.quiet", said), text]
+    if sum(len(piece.text) for piece in shown) > LONG_CHARACTERS:
+        which = ", ".join(f"{number} × {sign}" for sign, number in signs.most_common(3))
+        more = " and others" if len(signs) > 3 else ""
+        nodes = [tag("details", tag("summary.small.quiet", f"{said} {which}{more}"), text)]
+    panel(f"signs {field}", nodes)
 
 
 def _problem(problems: Mapping[str, str], field: str) -> None:

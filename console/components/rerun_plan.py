@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from handoff_console.console.components.form_state import LIMIT_WORDS
 from handoff_console.console.components.panel import Node, panel, status, tag
+from handoff_console.console.components.rerun_form import TABS
 from handoff_console.console.viewmodels.rerun_plan import PlanView
 
 
@@ -45,13 +46,35 @@ def show_problems(problems: Mapping[str, str]) -> None:
         problems: A sentence for each field that is wrong.
     """
     lines = [
-        tag("li.text", *([tag("b", f"{_name(field)}: ")] if field else []), said)
+        tag("li.text", *([tag("b", f"{_name(field)}: ")] if field else []), said, *_where(field))
         for field, said in problems.items()
     ]
     panel(
         "plan",
         [tag("div.verdict", tag("b", "This cannot start yet"), tag("ul", *lines), outcome="error")],
     )
+
+
+def _where(field: str) -> list[Node]:
+    """Return under which tab a field stands: it may be out of sight."""
+    tab = _TABS.get(field.partition(".")[0])
+    return [tag("span.quiet", f" ({tab})")] if tab else []
+
+
+_TABS = {
+    name: tab
+    for tab, names in zip(
+        TABS,
+        (
+            ("task", "inputs", "more_inputs", "goal", "summary", "claimed", "leave_marks"),
+            ("tools", "limits", "output_schema", "armed", "denied"),
+            ("prompt", "model"),
+            ("tool_results", "results"),
+        ),
+        strict=True,
+    )
+    for name in names
+}
 
 
 def _name(field: str) -> str:
@@ -61,7 +84,7 @@ def _name(field: str) -> str:
     return f"{_KINDS.get(kind, kind.replace('_', ' '))} {name}".strip().capitalize()
 
 
-_KINDS = {"inputs": "input", "tool_results": "result of call"}
+_KINDS = {"inputs": "input", "more_inputs": "further inputs", "tool_results": "result of call"}
 
 
 def show_subject(title: str, outcome: str, task: str, where: Sequence[str]) -> None:

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from handoff_console.console import queries, rerun_queries, rerun_state, state
+from handoff_console.console import queries, rerun_queries, rerun_state, state, theme
 from handoff_console.console.components.form_state import FormState
 from handoff_console.console.components.panel import panel, tag
 from handoff_console.console.screens import attempt_parts, rerun_parts
@@ -41,5 +41,5 @@ left, right = st.columns([11, 9], gap="large")
 with left:
     problems = rerun_parts.fields(form)
     rerun_parts.keep_as_test(start)
-with right:
+with right, st.container(key=theme.STAYS):
     rerun_parts.plan(form, problems)

@@ -127,3 +127,26 @@ def test_the_way_back_from_a_comparison_leads_over_the_form_to_the_session(page,
     page.go_back()
     expect(page.get_by_role("link", name="Re-run this handoff")).to_be_visible(timeout=SLOW_MS)
     expect(page).to_have_url(re.compile("session\\?session="))
+
+
+def test_the_button_stays_in_sight_while_a_long_form_is_scrolled(page, cut_off):
+    console: Console = cut_off[0]
+    page.set_default_timeout(SLOW_MS)
+    page.set_viewport_size({"width": 1024, "height": 560})
+    page.goto(f"{console.url}rerun?session={cut_off[1]}&handoff=h2")
+    page.get_by_role("tab", name="Prompt and model").click()
+    expect(page.get_by_label("Model", exact=True)).to_be_visible(timeout=SLOW_MS)
+
+    page.get_by_text("Keep it as a test").scroll_into_view_if_needed()
+
+    expect(page.get_by_text("Keep it as a test")).to_be_in_viewport()
+    expect(page.get_by_role("button", name="Run it again")).to_be_in_viewport()
+
+
+def test_a_field_is_called_by_its_name_alone(page, cut_off):
+    console: Console = cut_off[0]
+    page.set_default_timeout(SLOW_MS)
+    page.goto(f"{console.url}rerun?session={cut_off[1]}&handoff=h2")
+    page.get_by_role("tab", name="Request").click()
+
+    expect(page.get_by_label("Input customer_id", exact=True)).to_be_visible(timeout=SLOW_MS)

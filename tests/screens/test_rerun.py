@@ -203,7 +203,7 @@ def test_what_is_wrong_is_said_at_its_field_and_nothing_starts(
     assert sentence in text(page, "plan")
     assert text(page, "plan").startswith("This cannot start yet")
     if label in ("Most steps", "Deadline, seconds"):
-        assert f"{label}: Type a number above 0." in text(page, "plan")
+        assert f"{label}: Type a number above 0. (Tools and limits)" in text(page, "plan")
     assert start_button(page).disabled
     assert not any(code.value.startswith("handoff rerun") for code in page.code)
     assert runs(store, cut_off) == []

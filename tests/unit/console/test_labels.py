@@ -12,7 +12,9 @@ from handoff_console.console.components.labels import label
         ("[x](javascript:y)", r"\[x\](javascript\:y)"),
         ("1) first", r"1\) first"),
         ("*bold* :smile: $x$", r"\*bold\* \:smile\: \$x\$"),
-        ("a_b <b>", r"a\_b \<b\>"),
+        ("a_b <b>", r"a_b \<b\>"),
+        ("_a_ b__c -- d-e", r"\_a\_ b\_\_c \-\- d-e"),
+        ("step 1: list_pages", "step 1: list_pages"),
     ],
 )
 def test_no_sign_of_a_name_is_markup_and_no_other_is_escaped(text, written):
