@@ -21,7 +21,7 @@ from handoff_console.runtime.contract import (
 from handoff_console.runtime.delegation import Delegations
 from handoff_console.runtime.edits import Edits
 from handoff_console.runtime.errors import ReplayDiverged, RequestError
-from handoff_console.runtime.events import Recording, UserMessageReceived
+from handoff_console.runtime.events import Recording, SessionStarted, UserMessageReceived
 from handoff_console.runtime.flow import Flow
 from handoff_console.runtime.handoff import End
 from handoff_console.runtime.models import as_model
@@ -94,7 +94,7 @@ async def rerun(
     players: list[RerunPlayer] = []
 
     def player_of(recorder: Recorder) -> RerunPlayer:
-        repeated = ordered.repeated(tape)
+        repeated = ordered.repeated(tape, graft)
         players.append(
             ResumedRerunPlayer(recorder, repeated, so_far)
             if so_far
@@ -146,14 +146,27 @@ class _Ordered(NamedTuple):
             edits=self.edits.described() or None,
         )
 
-    def repeated(self, tape: Tape) -> Repeated:
+    def repeated(self, tape: Tape, graft: Recording | None) -> Repeated:
         """Return what its player has to know."""
         model = self.edits.model
-        edited = None if model is None else as_model(model, self.flow.name, self.agent.name)
         is_whole = self.mode is Mode.CONTINUE
-        since_seconds = 0.0 if is_whole else self.recorded.event.elapsed_seconds
-        packet = self.recorded.packet
-        return Repeated(tape, self.mode, self.path, self.edits, since_seconds, edited, packet)
+        return Repeated(
+            tape,
+            self.mode,
+            self.path,
+            self.edits,
+            since_seconds=0.0 if is_whole else self.recorded.event.elapsed_seconds,
+            edited=None if model is None else as_model(model, self.flow.name, self.agent.name),
+            packet=self.recorded.packet,
+            is_answered=graft is not None and self._has_its_model(graft),
+        )
+
+    def _has_its_model(self, graft: Recording) -> bool:
+        """Say whether a re-run chose the same model, with the same settings."""
+        started = graft.events[0].payload
+        changed = isinstance(started, SessionStarted) and started.edits
+        chosen = (graft.body(changed) or {}).get("model") if changed else None
+        return bool(chosen == self.edits.described().get("model"))
 
 
 def _ordered(

@@ -63,6 +63,8 @@ class Repeated(NamedTuple):
     """The model that the operator chose for it; None leaves its own."""
     packet: Packet | None = None
     """What came along with it."""
+    is_answered: bool = False
+    """The tape has the answers that the chosen model gave there."""
 
 
 class RerunPlayer(Player):
@@ -78,6 +80,7 @@ class RerunPlayer(Player):
         self._mode, self._path, self._edits = repeated.mode, repeated.path, repeated.edits
         self._since, self._edited = repeated.since_seconds, repeated.edited
         self._packet = repeated.packet
+        self._is_answered = repeated.is_answered
         self._left: set[tuple[str | None, int]] = set()
         """Handoffs whose questions are no longer the recorded ones."""
         self.played_tools = 0
@@ -100,7 +103,7 @@ class RerunPlayer(Player):
     def _reply(self, scope: Scope, step: int, context: str) -> RecordedReply | None:
         if self._mode not in (Mode.VERIFY, Mode.CONTINUE):
             return None
-        if self._is_edited_model(scope):
+        if self._is_model_new(scope):
             return None
         waiting = self._tape.replies.get((scope.path, scope.attempt, step))
         where = f"step {step}"
@@ -241,8 +244,9 @@ class RerunPlayer(Player):
         self._recorder.go_live()
         self.asked_live += counts
 
-    def _is_edited_model(self, scope: Scope) -> bool:
-        return self._edited is not None and scope.path == self._path
+    def _is_model_new(self, scope: Scope) -> bool:
+        is_new = self._edited is not None and not self._is_answered
+        return is_new and scope.path == self._path
 
     def _pretended(self, scope: Scope, step: int, index: int, tool: Tool) -> RecordedResult | None:
         pretended = self._edits.tool_results

@@ -186,7 +186,7 @@ def _live_nodes(part: Sequence[HandoffNode], order: RerunOrder) -> Sequence[Hand
     if order.mode is Mode.VERIFY:
         return ()
     if order.mode is Mode.CONTINUE:
-        return () if order.graft or not order.edits.described() else part
+        return part if order.edits.described() else ()  # of a graft, what is changed besides
     if order.mode is Mode.WHAT_IF:  # what it calls is answered as recorded, as a whole
         return [node for node in part if node.depth == part[0].depth] if part else ()
     return part

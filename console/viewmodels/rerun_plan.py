@@ -99,5 +99,8 @@ def _limits(plan: Plan) -> str:
 
 def _graft_lines(plan: Plan, order: RerunOrder) -> Iterator[str]:
     if order.graft:
-        changed = ", ".join(edit_lines(plan.edits)) or "nothing"
-        yield f"as in the re-run that it takes over, with changed: {one_line(changed, 300)}"
+        changed = one_line(", ".join(edit_lines(plan.edits)) or "nothing", 300)
+        if order.edits.described():
+            yield f"more is changed than for the re-run that it takes over, in all: {changed}"
+        else:
+            yield f"as in the re-run that it takes over, with changed: {changed}"

@@ -18,8 +18,8 @@ def session(handoff, folder) -> str:
     return str(json.loads(form)["session_id"])
 
 
-def rerun(handoff, session, *words):
-    done = handoff("rerun", session, "h2", *FLOW, *words, "--json")
+def rerun(handoff, session, *words, handoff_id="h2"):
+    done = handoff("rerun", session, handoff_id, *FLOW, *words, "--json")
     return json.loads(done.out)["runs"][0]
 
 
@@ -46,3 +46,31 @@ def test_what_somebody_sets_is_told_as_a_fact_also_where_the_session_goes_on(han
 
     assert "customer=4812" in printed
     assert "Claimed" not in printed
+
+
+def test_a_model_that_answered_for_a_rerun_is_not_asked_again(handoff, session):
+    words = ("--model", "shop.py:mine", "--mode", "live-reads")
+    mine = rerun(handoff, session, *words, handoff_id="h1")["session_id"]
+    words = ("--model", "offline:bm25", "--mode", "live-reads")
+    named = rerun(handoff, session, *words, handoff_id="h1")["session_id"]
+
+    for graft in (mine, named):
+        words = ("--mode", "continue", "--graft", graft)
+        came = rerun(handoff, session, *words, handoff_id="h1")
+        assert (came["live_model_calls"], came["first_divergence"]) == (0, None)
+
+
+def test_what_is_changed_besides_is_asked_and_counted(handoff, session):
+    words = ("--model", "offline:bm25", "--mode", "live-reads")
+    graft = rerun(handoff, session, *words, handoff_id="h1")["session_id"]
+    words = ("--mode", "continue", "--graft", graft, "--model", "offline:bm25-split")
+
+    plan = handoff("rerun", session, "h1", *FLOW, *words, "--plan").out
+    came = rerun(handoff, session, *words, handoff_id="h1")
+
+    assert plan.splitlines()[1].startswith("  5 model calls, about ")
+    assert plan.splitlines()[-1] == (
+        "  more is changed than for the re-run that it takes over, in all: model = "
+        "offline:bm25-split"
+    )
+    assert came["live_model_calls"] == 1
