@@ -245,8 +245,9 @@ class RerunPlayer(Player):
         self.asked_live += counts
 
     def _is_model_new(self, scope: Scope) -> bool:
-        is_new = self._edited is not None and not self._is_answered
-        return is_new and scope.path == self._path
+        if self._edited is None or self._is_answered or self._mode is Mode.VERIFY:
+            return False
+        return scope.path == self._path
 
     def _pretended(self, scope: Scope, step: int, index: int, tool: Tool) -> RecordedResult | None:
         pretended = self._edits.tool_results

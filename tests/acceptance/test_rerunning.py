@@ -289,6 +289,14 @@ def test_another_model_is_asked_at_that_place_alone(handoff, folder, cut_off):
     assert form["edits"] == {"model": "rules"}
 
 
+def test_a_verification_asks_no_model_that_is_named_either(handoff, cut_off, folder):
+    (folder / "model.py").write_text("def other(call):\n    raise SystemExit('I was asked.')\n")
+    done = handoff("rerun", cut_off, "h2", "--mode", "verify", "--model", "model.py:other")
+
+    assert "the same result · 0 asked, 12 replayed" in done.out
+    assert "Every answer is the recorded one" in done.err
+
+
 def test_a_model_is_recorded_with_its_settings(handoff, cut_off, monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", "none")
     name = "openai:gpt-4o-mini?temperature=0.5&max_tries=1"
