@@ -268,6 +268,9 @@ def label_rows(db: sqlite3.Connection, *, most_values: int = 50) -> list[tuple[s
 
 
 def trial_count(db: sqlite3.Connection) -> int:
-    """Return how many closed sessions are trials of comparisons, which lists leave out."""
-    sql = f"select count(*) from session_summary where {IS_TRIAL_SQL}"
+    """Return how many sessions are trials of comparisons, which lists leave out."""
+    sql = f"""
+        with {_OPEN} select (select count(*) from session_summary where {IS_TRIAL_SQL})
+                          + (select count(*) from open where {IS_TRIAL_SQL})
+    """
     return int(rows_of(db, sql, {})[0][0])

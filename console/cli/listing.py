@@ -15,6 +15,7 @@ from handoff_console.console.commands.listing import Page, moment_since, session
 from handoff_console.console.commands.looking import wanted_findings
 from handoff_console.console.viewmodels.inbox import InboxRow, showing
 from handoff_console.console.viewmodels.text import count, one_line
+from handoff_console.runtime.errors import choices
 from handoff_console.store.session_filter import SessionFilter
 
 _OUTCOME_COLUMNS, _AGE_COLUMNS, _SESSION_COLUMNS = 17, 11, 26
@@ -93,6 +94,9 @@ def _write_end(page: Page, arguments: Namespace, terminal: Terminal, *, filtered
     if shown:
         ids = (page.rows[0].session_id,)
         terminal.line(terminal.styled(next_command(arguments, "why", *ids), "dim"))
+    elif arguments.flow and page.flows and arguments.flow not in page.flows:
+        known = choices(page.flows)
+        terminal.paragraph(f"No session is of the flow {arguments.flow!r}; there are: {known}.")
     elif not filtered:
         command = next_command(arguments, "run", "support")
         terminal.line(terminal.styled(f"Record one: {command}", "dim"))

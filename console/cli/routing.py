@@ -2,18 +2,20 @@
 
 import asyncio
 from argparse import Namespace
+from collections.abc import Sequence
 from contextlib import closing
 from difflib import SequenceMatcher
 from pathlib import Path
 from typing import Any
 
+from handoff_console.console.cli.exit_status import NO, WRONG
 from handoff_console.console.cli.looking import write_json
 from handoff_console.console.cli.places import store_of
 from handoff_console.console.cli.terminal import Terminal, fitted
 from handoff_console.console.commands.dataset_checks import Check, check_dataset, split_dataset
 from handoff_console.console.commands.dataset_imports import import_cases
 from handoff_console.console.commands.datasets import dataset_csv, dataset_text, read_dataset
-from handoff_console.console.commands.errors import CommandError
+from handoff_console.console.commands.errors import CommandError, InputRefused
 from handoff_console.console.commands.first_decisions import decide
 from handoff_console.console.commands.flows import load_flow
 from handoff_console.console.commands.routed import Side, side
@@ -28,7 +30,7 @@ from handoff_console.store.db import open_store
 from handoff_console.store.experiment_forms import Outcome
 from handoff_console.store.experiments import experiment_line, resolve_experiment
 
-NO = 1
+WRONG_LINES_SHOWN = 20
 _AGENT_COLUMNS = 16
 
 
@@ -94,7 +96,11 @@ def dataset(arguments: Namespace, terminal: Terminal) -> int:
         )
         _write(list(cases), arguments.flow, arguments, terminal)
         return 0
-    read = read_dataset(arguments.file, unique=arguments.action != "check")
+    is_check = arguments.action == "check"
+    wrong: list[InputRefused] = []
+    read = read_dataset(arguments.file, unique=not is_check, wrong=wrong if is_check else None)
+    if wrong:
+        return _say_wrong(wrong, arguments, terminal)
     flow = arguments.flow or read.flow
     if arguments.action == "split":
         _write(
@@ -109,6 +115,22 @@ def dataset(arguments: Namespace, terminal: Terminal) -> int:
     else:
         _write_check(found, flow, terminal)
     return int(bool(found.problems) and NO)
+
+
+def _say_wrong(wrong: Sequence[InputRefused], arguments: Namespace, terminal: Terminal) -> int:
+    """Say which lines of a data set are no cases: with these in it there is nothing to check."""
+    if len(wrong) == 1 and not arguments.json:
+        raise wrong[0]
+    said = [f"line {one.line}: {one.problem}" for one in wrong]
+    if arguments.json:
+        write_json({"name": Path(wrong[0].source).stem, "problems": said}, terminal)
+        return WRONG
+    terminal.failure(f"{wrong[0].source}: {count(len(wrong), 'line')} are no cases; correct them.")
+    for line in said[:WRONG_LINES_SHOWN]:
+        terminal.note(f"  {one_line(line, 400)}")
+    if len(said) > WRONG_LINES_SHOWN:
+        terminal.note(f"  and {len(said) - WRONG_LINES_SHOWN:,} more")
+    return WRONG
 
 
 def _check_form(found: Check) -> dict[str, Any]:

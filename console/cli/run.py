@@ -5,7 +5,7 @@ from argparse import Namespace
 from pathlib import Path
 
 from handoff_console.console.cli.asking import is_interactive
-from handoff_console.console.cli.exit_status import INTERRUPTED
+from handoff_console.console.cli.exit_status import INTERRUPTED, WRONG
 from handoff_console.console.cli.looking import check_outcomes, write_json
 from handoff_console.console.cli.places import next_command, store_of
 from handoff_console.console.cli.progress import ProgressLine, interrupts_stop
@@ -114,11 +114,18 @@ def _run_file(arguments: Namespace, loaded: LoadedFlow, flow: Flow, terminal: Te
     if control.asked_to_stop and progress.left:
         _say_how_to_go_on(progress, arguments, terminal)
         return INTERRUPTED
+    if progress.skipped and not progress.done:
+        return WRONG
     return int(any(word in progress.outcomes for word in arguments.fail_on))
 
 
 def _write_summary(progress: Progress, arguments: Namespace, terminal: Terminal) -> None:
     name = one_line(progress.input_name, 60)
+    if progress.skipped and not (progress.done or progress.left):
+        name = one_line(Path(progress.input_name).name, 40)
+        terminal.line(f"No request was run: no line of {name} can be read as one.")
+        _write_skipped(progress, terminal)
+        return
     if not progress.left_before:
         every = "All " if progress.done_before == progress.total else ""
         terminal.line(

@@ -89,13 +89,21 @@ def find_dataset(name: str) -> Path:
     )
 
 
-def read_dataset(name: str, *, labelled: bool = True, unique: bool = True) -> Dataset:
+def read_dataset(
+    name: str,
+    *,
+    labelled: bool = True,
+    unique: bool = True,
+    wrong: list[InputRefused] | None = None,
+) -> Dataset:
     """Read a data set; `find_dataset` says what may be named.
 
     Args:
         name: A file, or the name of one that comes with the samples.
         labelled: Every case has to say who is right; otherwise some may be still to be labelled.
         unique: No two cases may have one id; otherwise `check_dataset` lists those that do.
+        wrong: Takes each line that is no case, and the rest is read; without it the first such line
+            ends the reading.
 
     Raises:
         InputRefused: It cannot be read; the text names the first line that is wrong.
@@ -105,11 +113,18 @@ def read_dataset(name: str, *, labelled: bool = True, unique: bool = True) -> Da
     rows = _csv_rows(path, text) if path.suffix.lower() == ".csv" else _json_rows(path, text)
     flow, cases = "", []
     for line, row in rows:
-        if set(row) == {"flow"}:
-            flow = str(row["flow"])
-            continue
-        cases.append(_case(path, line, row, labelled=labelled))
-    if not cases:
+        try:
+            if isinstance(row, InputRefused):
+                raise row
+            if set(row) == {"flow"}:
+                flow = str(row["flow"])
+                continue
+            cases.append(_case(path, line, row, labelled=labelled))
+        except InputRefused as error:
+            if wrong is None:
+                raise
+            wrong.append(error)
+    if not cases and not wrong:
         raise InputRefused(str(path), None, "it has no case; write one JSON object a line.")
     if unique:
         _refuse_same_ids(path, cases)
@@ -143,40 +158,45 @@ def _cell(value: object) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def _json_rows(path: Path, text: str) -> Iterable[tuple[int, dict[str, Any]]]:
+_Rows = Iterable[tuple[int, dict[str, Any] | InputRefused]]
+"""Lines, each with its number; or what is wrong with it."""
+
+
+def _json_rows(path: Path, text: str) -> _Rows:
     for number, line in enumerate(text.split("\n"), 1):
         if not line.strip():
             continue
         try:
             row = json.loads(line)
         except (ValueError, RecursionError) as error:
-            raise InputRefused(
-                str(path), number, f"it is no JSON ({error}); write one JSON object a line."
-            ) from error
-        if not isinstance(row, dict):
-            raise InputRefused(str(path), number, "it is no JSON object; write one a line.")
-        yield number, row
+            problem = f"it is no JSON ({error}); write one JSON object a line."
+            yield number, InputRefused(str(path), number, problem)
+            continue
+        if isinstance(row, dict):
+            yield number, row
+        else:
+            problem = "it is no JSON object; write one a line."
+            yield number, InputRefused(str(path), number, problem)
 
 
-def _csv_rows(path: Path, text: str) -> Iterable[tuple[int, dict[str, Any]]]:
+def _csv_rows(path: Path, text: str) -> _Rows:
     read_cells_bounded()
     reader = csv.DictReader(io.StringIO(text), strict=True)
     try:
         for row in reader:
-            if None in row or None in row.values():
-                raise InputRefused(
-                    str(path), reader.line_num, "it has not as many cells as the first line."
-                )
-            yield (
-                reader.line_num,
-                {
-                    name: _read_cell(path, reader.line_num, name, cell)
-                    for name, cell in row.items()
-                    if cell
-                },
-            )
-    except csv.Error as error:
-        raise InputRefused(str(path), reader.line_num, f"{csv_problem(error)}.") from error
+            yield reader.line_num, _csv_row(path, reader.line_num, row)
+    except csv.Error as error:  # what follows it is not known to be lines
+        problem = f"{csv_problem(error)}."
+        yield reader.line_num, InputRefused(str(path), reader.line_num, problem)
+
+
+def _csv_row(path: Path, line: int, row: Mapping[Any, Any]) -> dict[str, Any] | InputRefused:
+    if None in row or None in row.values():
+        return InputRefused(str(path), line, "it has not as many cells as the first line.")
+    try:
+        return {name: _read_cell(path, line, name, cell) for name, cell in row.items() if cell}
+    except InputRefused as error:
+        return error
 
 
 def _read_cell(path: Path, line: int, name: str, cell: str) -> Any:

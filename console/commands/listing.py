@@ -30,6 +30,8 @@ class Page:
     """The same sessions as the store tells them."""
     total: int
     """All that match, on every page."""
+    flows: tuple[str, ...] = ()
+    """Where none matches, the flows that there are sessions of."""
 
 
 def session_page(store_path: Path, wanted: SessionFilter, *, limit: int, offset: int = 0) -> Page:
@@ -46,7 +48,9 @@ def session_page(store_path: Path, wanted: SessionFilter, *, limit: int, offset:
                 row["verdict"] = TOO_LATE
         is_all = len(sessions) < limit and not offset
         total = len(sessions) if is_all else queries.session_count(db, wanted)
-    return Page(inbox_rows(sessions, now=now), sessions, total)
+        facets = () if total else queries.facet_rows(db)
+    flows = tuple(value for facet, value, _ in facets if facet == "flow" and value)
+    return Page(inbox_rows(sessions, now=now), sessions, total, flows)
 
 
 def moment_since(text: str, now: datetime) -> datetime:

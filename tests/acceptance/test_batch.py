@@ -173,6 +173,21 @@ def test_a_bad_line_is_skipped_as_asked_and_is_not_counted_as_done(handoff, echo
     assert (form["outcomes"], "unknown" in again.out) == ({"ok": 2}, False)
 
 
+def test_an_input_of_which_no_line_can_be_read_is_no_success(handoff, echo):
+    (echo / "asked.jsonl").write_text("{}\n[]\n")
+    words = ("run", "flow.py:flow", "--input", "asked.jsonl", "--on-bad-line", "skip")
+
+    first, again = handoff(*words), handoff(*words)
+
+    assert (first.status, again.status) == (2, 2)
+    for done in (first, again):
+        assert done.out.startswith(
+            "No request was run: no line of asked.jsonl can be read as one.\n2 lines skipped:\n"
+            "  line 1: it has none of the keys"
+        )
+    assert handoff(*words, "--json").status == 2
+
+
 def test_a_line_whose_interrupted_session_was_deleted_is_run_and_one_that_was_done_is_not(
     handoff, echo, held
 ):

@@ -498,6 +498,39 @@ def test_a_check_goes_on_behind_the_first_request_that_stands_there_twice(handof
     assert "No case is for 'billing'" in " ".join(done.out.split())
 
 
+def test_a_check_names_every_line_that_is_no_case(handoff, folder):
+    good = json.dumps({"input": "A", "expected": ["orders"]})
+    lines = [good, "{", good.replace("A", "B"), '{"input": ""}', '{"text": "C"}', "[1]"]
+    (folder / "bad.jsonl").write_text("\n".join(lines + ["{"] * 20))
+
+    done = handoff("dataset", "check", "bad.jsonl", "--flow", "servicedesk")
+    form = handoff("dataset", "check", "bad.jsonl", "--json")
+
+    said = done.err.splitlines()
+    assert (done.status, done.out, form.status) == (2, "", 2)
+    assert said[0] == "handoff: bad.jsonl: 24 lines are no cases; correct them."
+    assert said[1].startswith("  line 2: it is no JSON (")
+    assert said[2] == "  line 4: its input is empty."
+    assert said[3].startswith("  line 5: a case has no 'text'; it may have: ")
+    assert said[4] == "  line 6: it is no JSON object; write one a line."
+    assert said[5].startswith("  line 7: it is no JSON (")
+    assert (len(said), said[-1]) == (22, "  and 4 more")
+    assert len(json.loads(form.out)["problems"]) == 24
+
+
+def test_a_check_of_cells_names_every_line_that_is_no_case(handoff, folder):
+    (folder / "bad.csv").write_text("input,expected\na,orders\nb\n,orders\nc,orders\n")
+
+    done = handoff("dataset", "check", "bad.csv", "--flow", "servicedesk")
+
+    assert done.status == 2
+    assert done.err.splitlines() == [
+        "handoff: bad.csv: 2 lines are no cases; correct them.",
+        "  line 3: it has not as many cells as the first line.",
+        "  line 4: it says nowhere what the user says; give `input`.",
+    ]
+
+
 def test_data_sets_of_others_are_read(handoff, folder):
     (folder / "theirs.csv").write_text(
         "text,category\nmy card is lost,card_lost\nhow tall is it,oos\n"

@@ -62,6 +62,17 @@ def test_filters_and_pages_narrow_the_list(handoff, words, found):
 
 
 @pytest.mark.usefixtures("store")
+def test_a_flow_that_no_session_ran_is_answered_with_those_that_ran(handoff):
+    done = handoff("list", "--flow", "nope")
+
+    assert done.status == 0
+    assert done.out == (
+        "No session matches.\nNo session is of the flow 'nope'; there are: support.\n"
+    )
+    assert handoff("list", "--flow", "support", "--search", "zebra").out == "No session matches.\n"
+
+
+@pytest.mark.usefixtures("store")
 def test_the_list_says_which_part_of_it_is_in_sight(handoff):
     assert "Showing 1 to 1 of 3 sessions." in handoff("list", "--limit", "1").out
     assert "There are 3; --offset 9 leaves out all of them." in handoff("list", "--offset", "9").out

@@ -1,6 +1,7 @@
 """Whole sessions that a comparison ran: kept, found by their experiment, and in nobody's way."""
 
 from contextlib import closing
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -44,6 +45,18 @@ def test_trials_stand_in_no_list_unless_they_are_asked_for(compared):
         assert queries.session_count(db, of_it) == 4
         assert queries.trial_count(db) == 4
         assert [it.session_id for it in routed_sessions(db)] == ["s-real"]
+
+
+def test_a_trial_that_runs_is_left_out_and_counted_like_one_that_is_over(compared):
+    store, experiment_id = compared
+    log = event_logs.at_work()
+    begun = replace(log.events[0].payload, origin="batch", metadata={"experiment": experiment_id})
+    log.events[0] = log.events[0]._replace(payload=begun)
+    with open_sink(store) as sink:
+        event_logs.write(sink, "s-trial", log)
+    with closing(open_reader(store)) as db:
+        assert queries.session_count(db) == 1
+        assert queries.trial_count(db) == 5
 
 
 def test_lists_are_filtered_by_nothing_that_only_trials_have_but_their_experiment(compared):
