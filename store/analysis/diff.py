@@ -4,6 +4,7 @@ Handoffs are aligned by path, target and task; each pair says what differs, and 
 where they first part: that is the cause, what follows is mostly its effect.
 """
 
+from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -150,23 +151,22 @@ class _Order:
     """
 
     def __init__(self, left: Sequence[HandoffWork], right: Sequence[HandoffWork]) -> None:
-        self._left, self._right = _ranks(left), _ranks(right)
+        self._left, self._right = _counted(left), _counted(right)
 
     def place(self, difference: Difference) -> float:
         """Return when a difference shows, on the common scale."""
         places = []
         if difference.left_seq is not None:
-            places.append(self._left.get(difference.left_seq, 0))
+            places.append(bisect_left(self._left, difference.left_seq))
         if difference.right_seq is not None:
-            places.append(self._right.get(difference.right_seq, 0))
+            places.append(bisect_left(self._right, difference.right_seq))
         return min(places, default=0)
 
 
-def _ranks(works: Iterable[HandoffWork]) -> dict[int, int]:
-    seqs = sorted(
+def _counted(works: Iterable[HandoffWork]) -> list[int]:
+    return sorted(
         event.seq for work in works for event in work.events if not event.kind.startswith("budget_")
     )
-    return {seq: rank for rank, seq in enumerate(seqs)}
 
 
 def _works(record: Record, nodes: Sequence[HandoffNode]) -> list[HandoffWork]:

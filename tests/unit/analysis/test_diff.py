@@ -112,6 +112,24 @@ def test_a_rerun_that_went_on_is_compared_whole_and_parts_at_the_edited_handoff(
     assert (comparison.left.outcome, comparison.right.outcome) == ("ok", "ok")
 
 
+def test_a_run_that_stands_at_an_entry_of_the_pool_parts_where_it_was_changed(case):
+    whole = case.record("whole")
+    ends = max(
+        place
+        for place, event in enumerate(whole.events, start=1)
+        if event.kind == "budget_charged" and event.handoff_id == "h1"
+    )
+    so_far = Record(whole.events[:ends], whole.body)
+
+    comparison = compare(case.record("s1"), so_far)
+
+    assert (comparison.first_pair.node.path, told(comparison.first_pair)[0]) == (
+        "t1/1.0",
+        ("request", "inputs.customer"),
+    )
+    assert told(comparison.pairs[0])[-1] == ("status", "status")
+
+
 def test_two_sessions_part_where_the_user_said_something_else(case):
     comparison = between(case, "s1", "other")
 
