@@ -5,13 +5,17 @@ import sqlite3
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from handoff_console.console.commands.as_then_notes import reached
 from handoff_console.console.commands.errors import CannotGoOn
 from handoff_console.console.commands.flow_files import file_reference
 from handoff_console.console.commands.recorded_edits import recorded_edits, whole_edits
 from handoff_console.console.commands.recorded_flows import flow_for, started_of
+from handoff_console.console.commands.recorded_models import check_can_be_asked
 from handoff_console.console.commands.rerun_orders import RerunOrder
 from handoff_console.runtime import Flow, Origin, Recording, SessionResult
 from handoff_console.runtime.edits import Edits
+from handoff_console.runtime.events import SessionStarted
+from handoff_console.runtime.recorded import find_handoff
 from handoff_console.runtime.rerun import rerun
 from handoff_console.runtime.rerun_player import Mode
 from handoff_console.store import reader
@@ -58,6 +62,7 @@ def resume_rerun(
 
     Raises:
         CannotGoOn: What it repeats is gone, or a value of its edits was left out of the record.
+        FlowError: A model that it may ask cannot be asked here.
     """
     started = started_of(so_far)
     try:
@@ -68,7 +73,9 @@ def resume_rerun(
             "from this store, so there is nothing to go on from."
         ) from error
     graft = started.metadata.get(GRAFT)
-    flow = flow_for(original, named)
+    flow = flow_for(original, named, started.rerun_handoff)
+    edits = edits or whole_edits(so_far, "run the handoff again with it instead")
+    _check_models(flow.flow, original, started, edits)
     so_far, original = whole(flow.flow, original)
     return asyncio.run(
         rerun(
@@ -76,7 +83,7 @@ def resume_rerun(
             original,
             started.rerun_handoff,
             mode=Mode(started.rerun_mode),
-            edits=edits or whole_edits(so_far, "run the handoff again with it instead"),
+            edits=edits,
             graft=recording_of(db, graft) if graft else None,
             so_far=so_far,
             ledger=StoreLedger(db, flow.flow.redaction),
@@ -84,6 +91,14 @@ def resume_rerun(
             **options,
         )
     ).session
+
+
+def _check_models(flow: Flow, original: Recording, started: SessionStarted, edits: Edits) -> None:
+    """Refuse to go on where a model cannot be asked here; the edited one is made anew anyway."""
+    agent, mode = find_handoff(original, started.rerun_handoff).opened.target, started.rerun_mode
+    whole = frozenset(flow.agents_by_name)
+    asked = whole if mode == Mode.CONTINUE else reached(flow, agent, Mode(mode))
+    check_can_be_asked(flow, asked - {agent} if edits.model is not None else asked)
 
 
 def recorded_order(db: sqlite3.Connection, session_id: str) -> RerunOrder:

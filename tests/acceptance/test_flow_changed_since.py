@@ -3,6 +3,7 @@
 import json
 
 import pytest
+from support.mailboxes import mailbox, sent
 from support.shops import shop
 
 pytestmark = pytest.mark.acceptance
@@ -193,3 +194,21 @@ def test_the_figures_of_a_comparison_stand_in_a_column_of_their_own(handoff, ses
     done = handoff("rerun", session, "h2", *FLOW, "--mode", "what-if")
 
     assert "\n  calls that ran 5 → 3  (−2)\n" in done.out
+
+
+def test_a_rerun_that_waits_does_not_go_on_with_a_model_that_cannot_be_asked(
+    handoff, folder, monkeypatch
+):
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    path, flow = mailbox(folder), ("--flow", "mail.py:flow")
+    form = handoff("run", "mail.py:flow", "--message", "note it", "--json").out
+    words = ("h1", *flow, "--mode", "live", "--arm", "note", "--json")
+    done = handoff("rerun", json.loads(form)["session_id"], *words)
+    waits = json.loads(done.out)["runs"][0]["session_id"]
+    handoff("approve", waits)
+    path.write_text(path.read_text().replace("model=clerk", 'model="openai:gpt-4o"'))
+
+    refused = handoff("resume", waits, *flow)
+
+    assert "agent 'clerk': The model 'openai:gpt-4o' has no key" in refused.err
+    assert (refused.status, sent(folder)) == (2, ["noted this"])
