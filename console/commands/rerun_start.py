@@ -78,6 +78,14 @@ class Start:
         return tuple(tool.name for tool in self.agent.tools if tool.effect is not Effect.READ)
 
     @property
+    def asks(self) -> str:
+        """Which model is asked where no other is named."""
+        mine = [one for one in self.flow.other_models if one.agent == self.agent.name]
+        if mine and not mine[0].is_asked:
+            return f"the flow's own: {mine[0].own}"
+        return f"as recorded: {(mine[0].recorded if mine else self.model) or 'unknown'}"
+
+    @property
     def inputs(self) -> Mapping[str, str]:
         """The recorded inputs as they stand in fields."""
         return {key: typed_form(value) for key, value in self.recorded.request.inputs.items()}

@@ -215,7 +215,7 @@ def _words(state: FormState, problems: Mapping[str, str]) -> None:
     st.text_input(
         "Model",
         key=state.prepared("model", ""),
-        placeholder=f"{AS_RECORDED}: {one_line(start.model, 60) or 'unknown'}",
+        placeholder=one_line(start.asks, 80),
         help="`offline:bm25`, or a live model with its settings: `openai:MODEL?temperature=0`.",
     )
     _problem(problems, "model")

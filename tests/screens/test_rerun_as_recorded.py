@@ -80,6 +80,21 @@ def test_a_model_that_only_its_program_can_make_is_told_with_what_to_do(form):
     assert "name it in a shell with --model FILE.py:NAME to ask it again." in text(page, "plan")
 
 
+@pytest.mark.parametrize(
+    ("model", "asked"),
+    [
+        ("shop.py:mine", "the flow's own: rules"),
+        ("offline:bm25", "as recorded: offline:bm25"),
+        (None, "as recorded: rules"),
+    ],
+)
+def test_the_field_of_the_model_says_which_is_asked_where_it_is_empty(form, model, asked):
+    page = form("h1", models=[f"triage={model}"] if model else ())
+    field = next(one for one in page.text_input if one.label == "Model")
+
+    assert field.placeholder == asked
+
+
 def test_a_model_without_a_key_stops_only_what_would_ask_it(form):
     page = form("h2", ("model=billing", 'model="openai:gpt-4o"'))
     assert "The model 'openai:gpt-4o' has no key: set OPENAI_API_KEY" in text(page, "plan")
