@@ -35,7 +35,9 @@ def as_then_notes(ready: Prepared, order: RerunOrder) -> Iterator[str]:
         )
     for other in ready.flow.other_models:
         is_target = other.agent == target
-        if other.agent in asked and not (is_target and ready.edits.model is not None):
+        is_given = is_target and ready.edits.model is not None
+        is_only = other.is_asked and not other.own  # the flow leaves it to whoever runs it
+        if other.agent in asked and not is_given and not is_only:
             yield _of_model(other, is_target=is_target)
 
 
@@ -121,7 +123,7 @@ def reached(flow: Flow, agent: str, mode: Mode) -> frozenset[str]:
 
 def _of_model(other: OtherModel, *, is_target: bool) -> str:
     agent, was = as_name(other.agent), one_line(other.recorded, 60)
-    own = f"the flow's {one_line(other.own, 60)}" if other.own else "none"
+    own = f"the flow's {one_line(other.own, 60)}"
     if other.is_asked:
         another = "; --model names another" if is_target else ""
         return f"{agent} asks {was} as when this was recorded, and not {own}{another}."

@@ -86,6 +86,8 @@ def with_recorded_models(
         found = _Found(flow, agent, names.get(agent.name, ""))
         model, other = found.asked(settings.get(found.was))
         if model is None and found.why:
+            if other and other.problem:
+                found.why = f"agent {agent.name!r}: {other.problem}"
             model, other = _stand_in(found, recording), None
         agents.append(agent if model is None else replace(agent, model=model))
         others += [other] if other else []
@@ -155,6 +157,11 @@ class _Found:
         except FlowError as error:
             self.own_name = self.own.partition("?")[0] if isinstance(self.own, str) else ""
             self.why = error.mistakes[0]
+            if self.own is None and was:
+                self.why = (
+                    f"agent {agent.name!r} asked the model {was!r} when this was recorded, and the "
+                    "flow has none for it; give it one there, or name it with --model."
+                )
         else:
             self.own_name, self._settings = model.name, terms_of(model).settings
 

@@ -200,6 +200,33 @@ def test_a_flow_that_has_no_model_is_verified_too(store, tmp_path):
     assert rerun_handoff(store, session, order).same_result
 
 
+def test_of_a_flow_that_leaves_the_model_to_its_caller_nothing_is_said(store, tmp_path):
+    none = ("model=triage, ", ""), ("model=billing, ", ""), (" model=checker,", "")
+    shop(tmp_path, *none)
+    session = ran(store, "offline:bm25")
+    assert notes(store, session, "h1", Mode.LIVE) == []
+
+    shop(tmp_path)
+    session = ran(store)
+    shop(tmp_path, *none)
+    with pytest.raises(FlowError) as refused:
+        notes(store, session, "h2", Mode.WHAT_IF)
+    assert str(refused.value) == (
+        "Flow 'shop' cannot run: agent 'billing' asked the model 'rules' when this was recorded, "
+        "and the flow has none for it; give it one there, or name it with --model."
+    )
+
+
+def test_where_neither_model_can_be_asked_it_is_said_what_the_recorded_one_lacks(
+    store, tmp_path, monkeypatch
+):
+    session = ran_live(store, monkeypatch, "openai:gpt-4o")
+    shop(tmp_path, ("model=triage, ", ""))
+
+    with pytest.raises(FlowError, match="agent 'triage': The model 'openai:gpt-4o' has no key"):
+        notes(store, session, "h1", Mode.WHAT_IF)
+
+
 def test_a_rerun_with_another_model_is_run_again_with_that_one(store):
     session = ran(store)
     edits = Edits(model="offline:bm25")
