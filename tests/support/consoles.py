@@ -9,7 +9,7 @@ import subprocess
 import sys
 import tempfile
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
@@ -36,6 +36,7 @@ from handoff_console.console.server import serve
 serve(
     Path(sys.argv[1]),
     port=int(sys.argv[2]),
+    flows=sys.argv[3:],
     open_browser=False,
     announce=lambda url: print(url, flush=True),
 )
@@ -61,13 +62,17 @@ class Console(NamedTuple):
 
 
 @contextlib.contextmanager
-def served(store: Path) -> Iterator[Console]:
+def served(store: Path, flows: Sequence[str] = ()) -> Iterator[Console]:
     """Serve a store until the block ends.
+
+    Args:
+        store: The store.
+        flows: Of the user's own, named from the store's folder.
 
     Raises:
         AssertionError: The server asked for another machine, had an error, or did not end.
     """
-    with tempfile.TemporaryFile("w+") as said, serving(store, stderr=said) as process:
+    with tempfile.TemporaryFile("w+") as said, serving(store, flows=flows, stderr=said) as process:
         assert process.stdout is not None
         url = process.stdout.readline().strip()
         assert url.startswith("http://127.0.0.1:"), url + _all(said)
@@ -85,16 +90,19 @@ def served(store: Path) -> Iterator[Console]:
 
 
 @contextlib.contextmanager
-def serving(store: Path, before: str = "", **streams: Any) -> Iterator["subprocess.Popen[str]"]:
+def serving(
+    store: Path, before: str = "", flows: Sequence[str] = (), **streams: Any
+) -> Iterator["subprocess.Popen[str]"]:
     """Start a server, which prints its address first, and end it for good when the block ends.
 
     Args:
         store: The store that it shows.
         before: Code that it runs first.
+        flows: Of the user's own, named from the store's folder.
         streams: Where its errors go, as `subprocess.Popen` takes it.
     """
     with subprocess.Popen(
-        [sys.executable, "-c", before + SERVE, str(store), str(own_port())],
+        [sys.executable, "-c", before + SERVE, str(store), str(own_port()), *flows],
         stdout=subprocess.PIPE,
         text=True,
         cwd=store.parent,
