@@ -108,14 +108,19 @@ def palette() -> dict[str, list[str]]:
 def style_sheet(*, dark: bool) -> str:
     """Return what the page's own style sheet adds to Streamlit's theme.
 
-    Streamlit writes white on primary buttons whatever their colour, and cuts a long choice without
-    a sign. A column whose content is in a container of the key `STAYS` stays in sight.
+    Streamlit writes white on primary buttons and on what was chosen of several, whatever their
+    colour; captions, and the words of a command line, in colours too faint to be read; and it cuts
+    a long choice without a sign. A column with a container of the key `STAYS` stays in sight.
     """
     ink = DARK_BACKGROUND if dark else LIGHT_BACKGROUND
-    return (
-        f"<style>[data-testid='stBaseButton-primary']:enabled * {{ color: {ink}; }}"
-        "[data-testid='stSelectbox'] input { text-overflow: ellipsis; }"
+    rules = (
+        f"[data-testid='stBaseButton-primary']:enabled * {{ color: {ink}; }}",
+        f"[data-testid='stMultiSelect'] [data-tag] * {{ color: {ink}; }}",
+        "[data-testid='stCaptionContainer'] { opacity: .78; }",
+        "[data-testid='stCode'] code span { color: inherit !important; }",
+        "[data-testid='stSelectbox'] input { text-overflow: ellipsis; }",
         f"@media (min-width: 900px) {{ [data-testid='stColumn']:has(.st-key-{STAYS}) {{ "
         "position: sticky; top: 4rem; align-self: flex-start; max-height: calc(100vh - 5rem); "
-        "overflow-y: auto; padding-inline: 4px; margin-inline: -4px; } }</style>"
+        "overflow-y: auto; padding-inline: 4px; margin-inline: -4px; } }",
     )
+    return f"<style>{''.join(rules)}</style>"

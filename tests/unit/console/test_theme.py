@@ -85,3 +85,11 @@ def test_a_long_choice_ends_with_a_sign_that_it_goes_on():
     assert "[data-testid='stSelectbox'] input { text-overflow: ellipsis; }" in theme.style_sheet(
         dark=False
     )
+
+
+def test_captions_command_lines_and_chosen_words_are_not_written_too_faintly():
+    for dark, ink in ((False, theme.LIGHT_BACKGROUND), (True, theme.DARK_BACKGROUND)):
+        written = theme.style_sheet(dark=dark)
+        assert "[data-testid='stCaptionContainer'] { opacity: .78; }" in written
+        assert "[data-testid='stCode'] code span { color: inherit !important; }" in written
+        assert f"[data-testid='stMultiSelect'] [data-tag] * {{ color: {ink}; }}" in written
