@@ -33,3 +33,4 @@ if attempts:
     # How the repeats fared stands above already, beside the line of attempts.
     attempt_parts.strip(left.version.session_id, handoff, selected, with_repeats=False)
 side_parts.from_a_shell(compared, left, right)
+side_parts.follow((left, right))

@@ -4,7 +4,14 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from handoff_console.console import inbox_queries, rerun_queries, rerun_state, shell_lines, state
+from handoff_console.console import (
+    inbox_queries,
+    queries,
+    rerun_queries,
+    rerun_state,
+    shell_lines,
+    state,
+)
 from handoff_console.console.commands.attempt_names import AttemptName
 from handoff_console.console.commands.errors import CommandError
 from handoff_console.console.components.panel import panel, tag
@@ -26,6 +33,7 @@ from handoff_console.store.session_filter import SessionFilter
 HEIGHT = "clamp(460px, calc(100vh - 420px), 900px)"
 """Of many handoffs; a few are as high as they are."""
 FEW_ROWS = 12
+FOLLOW_SECONDS = 2.0
 CHOICES = 200
 """Sessions that are offered to be compared: the newest ones."""
 
@@ -80,6 +88,19 @@ def compared(left: Member, right: Member, handoff_id: str) -> tuple[Compared, tu
         panel("missing", [tag("p.big.text", str(error))])
         st.stop()
     return both, found if names else ()
+
+
+def follow(sides: Sequence[Member]) -> None:
+    """Draw the page again as long as one of two runs goes on, when it has come further."""
+    names = {one.version.session_id for one in sides}
+    running = {name: queries.version(name) for name in names if queries.is_running(name)}
+
+    def look() -> None:
+        if any(queries.version(name) != was for name, was in running.items()):
+            st.rerun()
+
+    if running:
+        st.fragment(look, run_every=FOLLOW_SECONDS)()
 
 
 def ways_back(both: Compared, left: Member, right: Member, handoff_id: str) -> None:

@@ -59,6 +59,7 @@ class PairRow:
     change: str
     """`same`, `changed`, `added` or `removed`."""
     depth: int
+    """Below the first one."""
     agent: str
     task: str
     path: str
@@ -122,7 +123,7 @@ def comparison_view(
         figures=figure_lines(found.left, found.right),
         payoffs=tuple(map(_payoff, payoffs(found, left, right))),
         settings=tuple(map(difference_view, found.settings)),
-        rows=tuple(_row(place, pair, found.first) for place, pair in enumerate(found.pairs)),
+        rows=tuple(_row(place, pair, found) for place, pair in enumerate(found.pairs)),
         first=found.first,
     )
 
@@ -201,18 +202,19 @@ def _payoff(found: Payoff) -> str:
     return f"The transfer to {agent} has paid off after {steps}: {tokens}."
 
 
-def _row(place: int, pair: Pair, first: int | None) -> PairRow:
+def _row(place: int, pair: Pair, found: Comparison) -> PairRow:
     node, left, right = pair.node, pair.left_figures, pair.right_figures
-    aspects = dict.fromkeys(ASPECT_WORDS[found.aspect] for found in pair.differences)
+    is_first = place == found.first
+    aspects = dict.fromkeys(ASPECT_WORDS[one.aspect] for one in pair.differences)
     says = ", ".join(aspects) if pair.change == "changed" else ""
     agent, task = one_line(node.agent, 60), one_line(node.task, 160)
     outcomes = left.outcome if left else "", right.outcome if right else ""
-    words = "first difference" if place == first else ""
+    words = "first difference" if is_first else ""
     tokens = (right.tokens_used if right else 0) - (left.tokens_used if left else 0)
     return PairRow(
         place=place,
         change=pair.change,
-        depth=node.depth,
+        depth=max(node.depth - found.pairs[0].node.depth, 0),
         agent=agent,
         task=task,
         path=one_line(node.path, 80),
@@ -222,7 +224,7 @@ def _row(place: int, pair: Pair, first: int | None) -> PairRow:
         right_outcome=outcomes[1],
         tokens_change=signed(tokens),
         says=says,
-        is_first=place == first,
+        is_first=is_first,
         label=", ".join(
             filter(None, [agent, pair.change, words, says, " then ".join(outcomes), task])
         ),

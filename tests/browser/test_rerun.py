@@ -5,8 +5,11 @@ import re
 
 import pytest
 from playwright.sync_api import Page, expect
+from support import recorded
 from support.command import program
 from support.consoles import Console, idle, served
+
+from handoff_console.store.writer import open_sink
 
 pytestmark = pytest.mark.browser
 
@@ -150,3 +153,25 @@ def test_a_field_is_called_by_its_name_alone(page, cut_off):
     page.get_by_role("tab", name="Request").click()
 
     expect(page.get_by_label("Input customer_id", exact=True)).to_be_visible(timeout=SLOW_MS)
+
+
+def test_a_comparison_with_a_run_that_goes_on_follows_it_to_its_end(page, tmp_path):
+    begun = recorded.running()
+    sides = [("s-begun", begun), ("s-whole", recorded.refund_policy())]
+    store = recorded.record(tmp_path / "sessions.db", sides)
+    page.set_default_timeout(SLOW_MS)
+    with served(store) as console:
+        page.goto(f"{console.url}side_by_side?left=s-begun&right=s-whole")
+        head = page.locator(".side").first
+        expect(head).to_contain_text("running", timeout=SLOW_MS)
+
+        there = len(begun.events)
+        supervisor = begun.events[-1].handoff_id
+        begun.close(supervisor, "error", notes="nobody knows").end("error")
+        with open_sink(store) as sink:
+            for digest, body in begun.sink.bodies.items():
+                sink.keep(digest, body, "s-begun")
+            for event in begun.events[there:]:
+                sink.append(event._replace(session_id="s-begun"))
+
+        expect(head).to_contain_text("error", timeout=SLOW_MS)
