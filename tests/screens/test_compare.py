@@ -141,7 +141,7 @@ def test_a_cell_that_an_address_makes_up_is_no_markdown(screen):
     page = screen("compare", view="compare", cell="b~**x**~![y](http://z)", chip="all")
 
     assert page.button(key="leave_cell").label == (
-        r"✕ should go to \*\*x\*\*, v3 sent it to \!\[y\]\(http\://z\)"
+        r"✕ should go to \*\*x\*\*, v3 sent it to \!\[y\](http\://z)"
     )
 
 
