@@ -22,6 +22,7 @@ from handoff_console.store import reader
 from handoff_console.store.analysis.findings.record import Record
 from handoff_console.store.effects import StoreLedger
 from handoff_console.store.errors import SessionUnknown
+from handoff_console.store.liveness import is_interrupted
 from handoff_console.store.recordings import recording_of
 
 GRAFT = "graft"
@@ -131,4 +132,4 @@ def record_of(db: sqlite3.Connection, session_id: str, handoff_id: str | None = 
         SessionUnknown: There is no such session.
     """
     found = recording_of(db, session_id, handoff_id)
-    return Record(found.events, found.body)
+    return Record(found.events, found.body, interrupted=is_interrupted(db, session_id))

@@ -1,6 +1,6 @@
 """Two runs side by side: where they first part, which handoffs differ, and in what."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from handoff_console.console.viewmodels.attempts import (
@@ -47,7 +47,7 @@ class RunView:
     unanswered: str
     """How many calls a re-run refused since no answer was recorded; often empty."""
     waits: str
-    """What to do about a run that waits for a person; empty for all others."""
+    """What to do about a run that waits for a person or was interrupted; empty for all others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,11 +169,14 @@ def _run(record: Record, figures: Figures, name: str, *, is_retry: bool) -> RunV
         outcome=figures.outcome,
         limit=one_line(figures.limit, 20),
         unanswered=unanswered_sentence(unanswered(record.events)),
-        waits=_WAITS if figures.outcome == State.WAITING.value else "",
+        waits=_WAYS_ON.get(figures.outcome, ""),
     )
 
 
-_WAITS = "It waits for a person: open it to say yes, no, or what was asked."
+_WAYS_ON: Mapping[str, str] = {
+    State.WAITING.value: "It waits for a person: open it to say yes, no, or what was asked.",
+    State.INTERRUPTED.value: "Its process is gone: open it to go on with it.",
+}
 
 
 def _scope(found: Comparison) -> str:

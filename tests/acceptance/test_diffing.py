@@ -3,6 +3,7 @@
 import json
 
 import pytest
+from support import recorded
 
 from handoff_console.sample_runs.shipped import unpack
 
@@ -59,6 +60,15 @@ def test_a_rerun_of_the_first_handoff_is_compared_with_one_that_has_come_to_its_
 
     assert form["path"] == "t1"
     assert (form["left"]["outcome"], form["right"]["outcome"]) == ("ok", "ok")
+
+
+def test_a_run_whose_process_is_gone_is_interrupted_and_runs_no_more(handoff, folder):
+    sides = [("s-gone", recorded.running(pid=4_194_000)), ("s-whole", recorded.refund_policy())]
+    store = recorded.record(folder / "other.db", sides)
+
+    done = handoff("diff", "s-gone", "s-whole", "--db", store)
+
+    assert done.out.splitlines()[0].split() == ["↯", "interrupted", "s-gone", "·", "original"]
 
 
 def test_two_sessions_are_compared_whole_and_the_cause_comes_first(handoff):
