@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from handoff_console.console.commands.as_then_notes import check_models_asked
 from handoff_console.console.commands.rerun_notes import notes_on
@@ -105,8 +105,8 @@ def estimate(ready: Prepared, order: RerunOrder) -> Estimate:
     ids = {node.handoff_id for node in live}
     replies = [(e, p) for e, p in record.of(ModelReplied) if e.handoff_id in ids]
     sources = _answered_from(record, part, ready, mode)
-    acts = [one for source in sources for one in source.of(ToolCalled)]
-    reads = [(e, p) for e, p in acts if p.effect is Effect.READ and e.handoff_id in ids]
+    acts = [one for source in sources for one in _calls(source, ready)]
+    reads = [one for one in acts if one.effect is Effect.READ and one.handoff_id in ids]
     runs_reads = mode in (Mode.LIVE, Mode.LIVE_READS) or mode is Mode.CONTINUE
     tool_calls = len(reads) if runs_reads else 0
     answers = sum(
@@ -114,7 +114,7 @@ def estimate(ready: Prepared, order: RerunOrder) -> Estimate:
         for source in sources
         for event in source.events
     )
-    writes = [p.tool for _, p in acts if p.effect is not Effect.READ]
+    writes = [one.tool for one in acts if one.effect is not Effect.READ]
     armed = sum(tool in order.edits.armed for tool in writes)
     return Estimate(
         times=times,
@@ -127,6 +127,22 @@ def estimate(ready: Prepared, order: RerunOrder) -> Estimate:
         repeated=tuple(dict.fromkeys(w for w in writes if w in order.edits.armed)),
         notes=tuple(notes_on(ready, order)),
     )
+
+
+class _Call(NamedTuple):
+    handoff_id: str | None
+    tool: str
+    effect: Effect
+
+
+def _calls(record: Record, ready: Prepared) -> Iterator[_Call]:
+    """Yield the recorded calls of tools that are still there, with what each tool does by now."""
+    agents = ready.flow.flow.agents_by_name
+    for event, called in record.of(ToolCalled):
+        agent = agents.get(record.agent(event.handoff_id))
+        tool = agent.tools_by_name.get(called.tool) if agent else None
+        if tool:
+            yield _Call(event.handoff_id, called.tool, tool.effect)
 
 
 def _until_its_limits(record: Record, part: Sequence[HandoffNode], ready: Prepared) -> Record:

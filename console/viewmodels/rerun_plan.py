@@ -80,7 +80,8 @@ def _lines(plan: Plan) -> Iterator[str]:
         where = "where the flow now asks otherwise" if plan.changes else "where its result is read"
         yield f"at most {more} {where}"
     if found.tool_calls:
-        yield f"{count(found.tool_calls, 'tool call')} that only read"
+        verb = "reads" if found.tool_calls == 1 else "read"
+        yield f"{count(found.tool_calls, 'tool call')} that only {verb}"
     if found.replayed_answers:
         most = "at most " if found.further_model_calls else ""
         yield f"{most}{count(found.replayed_answers, 'recorded answer')} taken over"

@@ -143,6 +143,23 @@ def test_a_plan_counts_what_lower_limits_let_through(handoff, session, limits, l
     assert form["live_model_calls"] == int(lines[0].split()[0])
 
 
+def test_a_tool_that_acts_by_now_is_not_counted_as_one_that_only_reads(handoff, folder, session):
+    words = ("rerun", session, "h2", *FLOW, "--mode", "live", "--plan")
+    before = handoff(*words).out
+    shop(
+        folder,
+        ("Tool(invoices)", 'Tool(invoices, effect="write")'),
+        ('"Bill.", ', '"Bill.", may_write=True, '),
+    )
+    acts = handoff(*words).out
+    shop(folder, ("tools=[Tool(invoices)], ", ""))
+
+    assert "  1 tool call that only reads\n" in before
+    assert "only read" not in acts
+    assert "  not done again, answered as recorded: invoices\n" in acts
+    assert "only read" not in handoff(*words).out
+
+
 def test_a_continued_session_counts_what_a_changed_flow_may_ask(handoff, folder, session):
     shop(folder, ("tools=[Tool(invoices)], ", ""))
     plan = handoff("rerun", session, "h1", *FLOW, "--mode", "continue", "--plan").out
