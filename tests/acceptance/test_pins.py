@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from support.command import environment
 from support.mailboxes import MAIL, mailbox, sent
+from support.shops import shop
 
 from handoff_console.console.commands.pins import _literal, verify_pinned, zipped_pin
 
@@ -189,3 +190,16 @@ def test_a_value_in_the_test_is_the_value_it_was(value):
 
     assert ast.literal_eval(source) == value
     assert source.isascii() or source.isprintable()
+
+
+def test_a_pin_needs_no_key_of_the_model_that_had_answered(handoff, folder, monkeypatch):
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    shop(folder)
+    form = json.loads(handoff("run", "shop.py:flow", "--message", "Why twice?", "--json").out)
+    words = ("export", form["session_id"], "--to", "pytest", "h2", "--flow", "shop.py:flow")
+    assert handoff(*words, "-o", "test_pin.py").status == 0
+    shop(folder, ("model=billing", 'model="openai:gpt-4o"'))
+
+    came = verify_pinned("shop.py:flow", folder / "test_pin.jsonl", "h2")
+
+    assert (came.explanation, came.result["status"]) == ("", "ok")
