@@ -28,7 +28,7 @@ from handoff_console.console.commands.rerun_inputs import Given, given, prompt_o
 from handoff_console.console.commands.rerun_orders import Prepared, RerunOrder
 from handoff_console.console.commands.rerunning import Ran, Rerun, read_run, rerun_handoff
 from handoff_console.console.commands.resuming import Resumption
-from handoff_console.console.commands.typed_values import json_value, value_like
+from handoff_console.console.commands.typed_values import json_typed, value_like
 from handoff_console.console.viewmodels.rerun_plan import plan_view
 from handoff_console.console.viewmodels.text import amount, block, one_line, seconds
 from handoff_console.console.viewmodels.unanswered import Unanswered, unanswered_sentence
@@ -55,7 +55,7 @@ def rerun(arguments: Namespace, terminal: Terminal) -> int:
     try:
         done = rerun_handoff(store, arguments.session, order)
     except KeyboardInterrupt:
-        seen = next_command(arguments, "list", "--outcome", "cancelled")
+        seen = next_command(arguments, "list", "--reruns", "--outcome", "cancelled")
         terminal.note(f"Cancelled; what was done until then is recorded: {seen}")
         raise
     done = _rested(store, done, order, terminal)
@@ -107,7 +107,7 @@ def _edits(store: Path, arguments: Namespace) -> Edits:
         prompt=_prompt(store, arguments, before),
         model=model_named(arguments.model) if arguments.model else None,
         tool_results={
-            name: json_value(value)
+            name: json_typed(value, f"--tool-result {name}")
             for name, value in named_values(
                 arguments.tool_result, "--tool-result TOOL=JSON"
             ).items()
@@ -140,7 +140,10 @@ def _inputs(words: Sequence[str], before: Mapping[str, Any]) -> dict[str, Any]:
     inputs: dict[str, Any] = {}
     for place, text in named_values(words, "--set inputs.NAME=JSON").items():
         name = _input_name(place, "--set")
-        inputs[name] = value_like(before.get(name), text)
+        known = before.get(name)
+        if not isinstance(known, str):
+            json_typed(text, f"--set {place}")
+        inputs[name] = value_like(known, text)
     return inputs
 
 
@@ -150,7 +153,7 @@ def _packet(words: Sequence[str]) -> dict[str, Any]:
     for place, text in named_values(words, "--packet NAME=VALUE").items():
         part, _, name = place.partition(".")
         if part == "claimed" and name:
-            changes.setdefault("claimed", {})[name] = json_value(text)
+            changes.setdefault("claimed", {})[name] = json_typed(text, f"--packet {place}")
         elif place in ("goal", "summary"):
             changes[place] = text
         else:

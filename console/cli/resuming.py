@@ -24,7 +24,7 @@ from handoff_console.console.commands.looking import SessionRecord, open_session
 from handoff_console.console.commands.resuming import Resumption, resume_session
 from handoff_console.console.commands.running import outcome_of
 from handoff_console.console.commands.stores import full_session_id
-from handoff_console.console.commands.typed_values import json_value, value_like
+from handoff_console.console.commands.typed_values import json_typed, value_like
 from handoff_console.console.commands.waiting import pending, pending_of
 from handoff_console.console.viewmodels.text import as_name, one_line
 from handoff_console.runtime import SessionResult
@@ -71,9 +71,7 @@ def resume(arguments: Namespace, terminal: Terminal) -> int:
     check_outcomes(arguments.fail_on)
     store = store_of(arguments)
     session_id = full_session_id(store, arguments.session)
-    for word in arguments.happened:
-        place, mark, result = word.partition("=")
-        came_back = json_value(result) if mark else saying.HAPPENED
+    for place, came_back in [_came_back(word) for word in arguments.happened]:
         saying.settle(store, session_id, place, happened=True, result=came_back)
     for place in arguments.not_happened:
         saying.settle(store, session_id, place, happened=False)
@@ -98,6 +96,12 @@ def resume(arguments: Namespace, terminal: Terminal) -> int:
         say_cancelled(session_id, arguments, terminal)
         raise
     return write_result(result, arguments, terminal)
+
+
+def _came_back(word: str) -> tuple[str, Any]:
+    """Return which act `--happened` is about, and what came back from it."""
+    place, mark, result = word.partition("=")
+    return place, json_typed(result, f"--happened {place}") if mark else saying.HAPPENED
 
 
 def _resumed(store: Path, session_id: str, how: Resumption, terminal: Terminal) -> SessionResult:

@@ -1,9 +1,11 @@
 """Where an interrupted session is gone on with."""
 
+from collections.abc import Mapping
+
 from handoff_console.console import rerun_queries, runs, state
 from handoff_console.console.commands import saying
 from handoff_console.console.commands.errors import FlowNotNamed, ValuesLeftOut
-from handoff_console.console.commands.typed_values import json_value
+from handoff_console.console.commands.typed_values import json_typed
 from handoff_console.console.components.left_out import MISSING, forget_said, said_there
 from handoff_console.console.components.resuming import (
     HAPPENED,
@@ -30,11 +32,7 @@ def _resume(record: Record, view: ResumptionView) -> None:
     state.tell(session_id, "")
     said = said_about(view, session_id)
     try:
-        for place, (what, came_back) in said.items():
-            if what != UNKNOWN:
-                happened = what == HAPPENED
-                result = json_value(came_back) if came_back else saying.HAPPENED
-                saying.settle(store_path(), session_id, place, happened=happened, result=result)
+        _settle(session_id, said)
         leave = any(what == UNKNOWN for what, _ in said.values())
         values, leave_marks = said_there(view.left_out, session_id)
         runs.go_on(
@@ -52,3 +50,15 @@ def _resume(record: Record, view: ResumptionView) -> None:
         state.tell(session_id, ways_on(session_id, flow=source, store=named_store()))
     except HandoffConsoleError as error:
         state.tell(session_id, str(error))
+
+
+def _settle(session_id: str, said: Mapping[str, tuple[str, str]]) -> None:
+    """Note what became of each act; of none, where something that came back is no value."""
+    results = {
+        place: json_typed(text, "What came back") if text else saying.HAPPENED
+        for place, (_, text) in said.items()
+    }
+    for place, (what, _) in said.items():
+        if what != UNKNOWN:
+            happened, result = what == HAPPENED, results[place]
+            saying.settle(store_path(), session_id, place, happened=happened, result=result)

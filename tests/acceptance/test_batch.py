@@ -307,6 +307,24 @@ def test_ctrl_c_cancels_a_single_session_and_keeps_its_record(handoff, echo):
     assert "alone" in handoff("list", "--outcome", "cancelled").out
 
 
+def test_ctrl_c_at_a_re_run_says_how_its_record_is_found(handoff, echo):
+    session = json.loads(handoff("run", "flow.py:flow", "--message", "alone", "--json").out)
+    (echo / "reached").unlink()
+    (echo / "hold alone").touch()
+    again = ("rerun", session["session_id"], "h1", "--flow", "flow.py:flow", "--mode", "what-if")
+    process = started(echo, *again)
+    while not (echo / "reached").exists():
+        assert process.poll() is None, process.communicate()
+        time.sleep(0.01)
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=60)
+
+    assert process.returncode == 130
+    assert err.endswith("recorded: handoff list --reruns --outcome cancelled\n")
+    found = json.loads(handoff("list", "--reruns", "--outcome", "cancelled", "--json").out)
+    assert [one["rerun_of"] for one in found] == [session["session_id"]]
+
+
 def test_two_processes_do_not_share_a_batch(handoff, echo, held):
     process = held("request 3")
 

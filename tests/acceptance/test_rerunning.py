@@ -322,6 +322,8 @@ def test_a_model_is_recorded_with_its_settings(handoff, cut_off, monkeypatch):
         (["h2", "--task", "two\nlines"], "the task has several lines"),
         (["h2", "--output-schema", "No"], "There is no schema 'No'; there are: "),
         (["h2", "--tool-result", "x"], "'x' is not understood; write --tool-result TOOL=JSON."),
+        (["h2", "--tool-result", 'billing.list_payments={"a":'], "begins as JSON and is none: {"),
+        (["h2", "--set", "inputs.orders=[1, 2"], "--set inputs.orders begins as JSON and is none"),
         (["h2", "--arm", "billing.list_payments", "--mode", "what-if"], "--mode live acts again"),
         (["h2", "--prompt", "nowhere.md"], "nowhere.md: No such file"),
         (["h2", "--prompts", "v9"], "Flow 'support' cannot run: there is no prompt version 'v9'"),

@@ -276,6 +276,22 @@ def test_an_act_that_nobody_knows_about_waits_for_the_operator(handoff, folder):
     assert sent(folder) == ["noted this"]
 
 
+def test_what_came_back_has_to_be_json_where_it_begins_as_some(handoff, folder):
+    program(folder, "run", "mail.py:flow", "--message", "note it", DIES="after")
+    (session,) = (line["session_id"] for line in json.loads(handoff("list", "--json").out))
+
+    refused = handoff("resume", session, *FLOW, "--happened", 'h1.1.0={"noted": tru')
+    after = handoff("resume", session, *FLOW, "--happened", 'h1.1.0={"noted": true}')
+
+    assert (refused.status, refused.out) == (2, "")
+    assert refused.err == (
+        'handoff: --happened h1.1.0 begins as JSON and is none: {"noted": tru; close it, or put a '
+        'text in "quotation marks".\n'
+    )
+    assert after.status == 0
+    assert sent(folder) == ["noted this"]
+
+
 def test_what_did_not_happen_is_tried_again(handoff, folder):
     program(folder, "run", "mail.py:flow", "--message", "note it", DIES="before")
     (session,) = (line["session_id"] for line in json.loads(handoff("list", "--json").out))

@@ -98,6 +98,17 @@ def test_what_came_back_is_read_by_the_agent(screen, killed, store):
         assert "noted as number 7" in str(reader.body(db, closed.payload.answer))
 
 
+def test_what_came_back_is_not_taken_for_a_text_where_it_begins_as_json(screen, killed, store):
+    session = killed("after")
+    page = say(screen("session", session=session), "It happened")
+    page.text_input[0].set_value('{"noted": ').run()
+
+    resumed(page, session)
+
+    assert text(page, "resume_problem").startswith("What came back begins as JSON and is none")
+    assert kinds(store, session)[-1] == "tool_called"
+
+
 def test_a_flow_that_nobody_named_is_not_loaded(screen, killed, store, monkeypatch):
     session = killed("before")
     monkeypatch.setenv("HANDOFF_FLOWS", "[]")
