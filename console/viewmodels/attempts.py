@@ -215,19 +215,32 @@ def _sentence(attempts: Sequence[Attempt]) -> str:
 
 def _repeats(found: Repeats) -> RepeatsView:
     passed = found.passed
-    is_played = found.attempts[0].mode == Mode.VERIFY  # nobody was asked: nothing was drawn anew
+    sentence = _not_drawn_anew(found)
     return RepeatsView(
         numbers=tuple(attempt.number for attempt in found.attempts),
         name=f"attempts {_numbers([attempt.number for attempt in found.attempts])}",
-        sentence=_verified(found) if is_played else _how_often(found),
+        sentence=sentence or _how_often(found),
         outcomes=tuple(found.outcomes.items()),
-        share=None if is_played else passed.share,
+        share=None if sentence else passed.share,
         low=passed.low,
         high=passed.high,
         tokens=_range(found.tokens, lambda value: amount(round(value)), " tokens"),
         duration=_range(found.seconds, seconds, ""),
         spent=f"{count(found.spent_tokens, 'token')} spent in all",
     )
+
+
+def _not_drawn_anew(found: Repeats) -> str:
+    """Return what runs say whose answers were given; nothing where a model was asked each time."""
+    first, times = found.attempts[0], len(found.attempts)
+    if first.mode == Mode.VERIFY:
+        return _verified(found)
+    if first.graft:
+        return (
+            f"The same answers were taken over {count(times, 'time')}, so that this says nothing "
+            "of how often it comes out so."
+        )
+    return ""
 
 
 def _how_often(found: Repeats) -> str:

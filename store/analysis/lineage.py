@@ -37,6 +37,8 @@ class Attempt:
     flow: str
     """The digest of the flow that it was run with; equal ones, equal flows, their tools included.
     Empty for a run of the original session."""
+    graft: str
+    """The re-run whose answers it took over in the place of the recorded ones; else empty."""
     started_at: float
     """Seconds since 1970 (UTC)."""
     figures: Figures
@@ -181,6 +183,7 @@ def _attempt(
         mode=started.rerun_mode if started else "",
         edits=read_fields(record.body, started.edits) if started else {},
         flow=started.flow_digest if started else "",
+        graft=started.metadata.get("graft", "") if started else "",
         started_at=_at(record, node),
         figures=figures,
         outcome=last.outcome.value,

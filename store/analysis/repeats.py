@@ -75,14 +75,16 @@ def repeats(
 def made_alike(attempts: Iterable[Attempt]) -> tuple[tuple[Attempt, ...], ...]:
     """Return re-runs by how they were made: from the same attempt, same mode, edits and flow.
 
+    Those that took over the answers of one other re-run are a group of their own.
+
     Groups stand in the order of their first attempt; runs of the original session are no re-runs.
     Between two of another flow a tool may have changed: what they came to says nothing together.
     """
-    groups: dict[tuple[int | None, str, str, str], list[Attempt]] = {}
+    groups: dict[tuple[int | None, str, str, str, str], list[Attempt]] = {}
     for attempt in attempts:
         if attempt.is_rerun:
             edits = canonical_text(dict(attempt.edits))
-            made = attempt.repeats, attempt.mode, edits, attempt.flow
+            made = attempt.repeats, attempt.mode, edits, attempt.flow, attempt.graft
             groups.setdefault(made, []).append(attempt)
     return tuple(tuple(group) for group in groups.values())
 

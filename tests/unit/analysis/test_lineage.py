@@ -3,7 +3,7 @@ import itertools
 import pytest
 from support.attempts import Desk, desk
 
-from handoff_console.runtime import ModelCall, ModelReply, answer, use
+from handoff_console.runtime import ModelCall, ModelReply, Origin, answer, use
 from handoff_console.runtime.edits import Edits
 from handoff_console.runtime.rerun_player import Mode
 from handoff_console.store.analysis.findings.record import Record
@@ -166,6 +166,21 @@ def test_attempts_that_were_made_alike_stand_together(case):
     for edits in (FIXED, None, FIXED):
         twice.again("h2", edits)
     assert [[a.number for a in group] for group in made_alike(of(twice, "h2"))] == [[2, 4], [3]]
+
+
+def test_attempts_that_took_over_other_answers_were_not_made_alike():
+    case = Desk()
+    case.session()
+    case.again("h2", FIXED)
+    for graft in ("r1", "", "r1"):
+        origin = Origin(metadata={"graft": graft} if graft else {})
+        answers = case.recording(graft) if graft else None
+        case.again("h2", FIXED, mode=Mode.CONTINUE, graft=answers, origin=origin)
+
+    found = of(case, "h2")
+
+    assert [attempt.graft for attempt in found] == ["", "", "r1", "", "r1"]
+    assert [[a.number for a in group] for group in made_alike(found)] == [[2], [3, 5], [4]]
 
 
 def test_attempts_of_a_flow_that_was_changed_in_between_were_not_made_alike():

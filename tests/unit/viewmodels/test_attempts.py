@@ -10,6 +10,7 @@ from handoff_console.console.viewmodels.attempts import (
     attempt_strip,
     edit_lines,
 )
+from handoff_console.runtime import Origin
 from handoff_console.runtime.edits import Edits
 from handoff_console.runtime.errors import ReplayDiverged
 from handoff_console.runtime.rerun_player import Mode
@@ -105,6 +106,27 @@ def test_reruns_that_were_made_alike_are_repeats(case):
     assert (repeats.tokens, repeats.spent) == ("509 tokens each", "1,527 tokens spent in all")
     assert repeats.outcomes == (("ok", 3),)
     assert found.sentence == "6 attempts, 4 of them ok."
+
+
+def test_answers_that_were_taken_over_say_nothing_of_how_often_it_comes_out_so():
+    case = Desk()
+    case.session()
+    case.again("h2", FIXED)
+    for _ in range(3):
+        origin = Origin(metadata={"graft": "r1"})
+        case.again("h2", FIXED, mode=Mode.CONTINUE, graft=case.recording("r1"), origin=origin)
+
+    (repeats,) = strip(case, "h2").repeats
+
+    assert (repeats.name, repeats.share, repeats.outcomes) == (
+        "attempts 3 to 5",
+        None,
+        (("ok", 3),),
+    )
+    assert repeats.sentence == (
+        "The same answers were taken over 3 times, so that this says nothing of how often it comes "
+        "out so."
+    )
 
 
 def test_verifications_say_whether_they_came_to_what_was_recorded():
