@@ -196,10 +196,7 @@ def _rested(store: Path, done: Rerun, order: RerunOrder, terminal: Terminal) -> 
 
 def _write_plan(plan: Plan, order: RerunOrder, write: Write, columns: int) -> None:
     shown = plan_view(plan, order)
-    if shown.flow_changes:
-        write("This flow is not quite the one that was recorded:")
-    for change in shown.flow_changes:
-        write(f"  {change}")
+    _write_changes(shown.flow_changes, write)
     write(f"{shown.title}; recorded as {shown.recorded_outcome}")
     for line in shown.lines:
         write(f"  {line}")
@@ -208,6 +205,13 @@ def _write_plan(plan: Plan, order: RerunOrder, write: Write, columns: int) -> No
     for warning in shown.warnings:
         for line in wrapped(warning, columns - 2):
             write(f"  {line}")
+
+
+def _write_changes(changes: Sequence[str], write: Write) -> None:
+    if changes:
+        write("This flow is not quite the one that was recorded:")
+    for change in changes:
+        write(f"  {one_line(change, 200)}")
 
 
 def _write_done(store: Path, done: Rerun, arguments: Namespace, terminal: Terminal) -> None:
@@ -225,6 +229,8 @@ def _write_done(store: Path, done: Rerun, arguments: Namespace, terminal: Termin
             write_repeats(db, done, terminal)
         elif done.order.mode is not Mode.VERIFY or not done.same_result:
             write_comparison(db, done, terminal)
+    if done.order.mode is Mode.VERIFY and not done.same_result:
+        _write_changes(done.flow_changes, terminal.line)
     terminal.line(terminal.styled(next_command(arguments, "show", first.session_id), "dim"))
     for run in done.runs:
         if run.is_waiting:

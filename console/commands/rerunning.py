@@ -6,7 +6,7 @@ flow that the user names, never one that the record names.
 
 import asyncio
 import sqlite3
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -76,6 +76,8 @@ class Rerun:
     """Of the recorded handoff, `waiting` where it had none yet; of the recorded session where all
     of it was continued."""
     runs: tuple[Ran, ...]
+    flow_changes: Sequence[str] = ()
+    """What differs from the flow that was recorded."""
 
     @property
     def live_model_calls(self) -> int:
@@ -119,7 +121,8 @@ def rerun_handoff(store_path: Path, asked: str, order: RerunOrder) -> Rerun:
         if order.tell:
             order.tell(order.times, order.times)
         before = _outcome_before(ready, order)  # reads what was said: as long as the store is open
-    return Rerun(session_id, replace(order, edits=ready.edits), before, tuple(runs))
+    order = replace(order, edits=ready.edits)
+    return Rerun(session_id, order, before, tuple(runs), ready.flow.changes)
 
 
 def _outcome_before(ready: Prepared, order: RerunOrder) -> str:

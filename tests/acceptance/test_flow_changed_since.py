@@ -193,6 +193,11 @@ def test_a_tool_that_is_gone_is_not_called_and_that_is_said_before(handoff, fold
     assert "\n  the tool 'invoices' of 'billing' is gone\n" in done.err
     assert "its request has another allowed_tools" in done.out
     assert (verified.status, "its request has another allowed_tools" in verified.out) == (1, True)
+    said = (
+        "This flow is not quite the one that was recorded:\n  the tool 'invoices' of 'billing' is"
+    )
+    assert said in verified.out
+    assert "not quite" not in verified.err
 
 
 def test_a_schema_that_is_gone_has_to_be_replaced(handoff, folder, session):
