@@ -15,6 +15,7 @@ from handoff_console.console.commands.bisecting import (
     plan_bisection,
 )
 from handoff_console.console.commands.left_out_values import values_of
+from handoff_console.console.viewmodels.flips import flip_answer
 from handoff_console.console.viewmodels.text import amount, count, one_line, pretty
 from handoff_console.runtime.causes import Conclusion
 from handoff_console.runtime.changes import Change
@@ -55,6 +56,8 @@ def bisect(arguments: Namespace, terminal: Terminal) -> int:
         names = ", ".join(one_line(change.name, 60) for change in evidence.changes)
         trials = evidence.trials
         terminal.line(f"  with {names} alone: {trials.passed} of {trials.total} came out well")
+    if how_sure := flip_answer(found).how_sure:
+        terminal.paragraph(how_sure, indent="  ")
     if found.reruns:
         terminal.line(terminal.styled(f"{count(found.reruns, 're-run')} in all", "dim"))
     return int(found.conclusion is not Conclusion.FOUND and NO)

@@ -90,7 +90,7 @@ def flip_answer(found: Cause) -> FlipAnswer:
 
 
 def _how_sure(found: Cause) -> str:
-    share = f"{100 * found.chance:.2g} %"
+    share = f"{100 * found.chance:.2g} % of cases"
     if found.is_sure:
         return f"If the change did nothing, so clear a difference would come by chance in {share}."
     return (

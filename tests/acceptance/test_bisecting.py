@@ -33,6 +33,9 @@ def test_of_many_changes_the_one_that_matters_is_named(handoff, failed):
 
     assert done.status == 0
     assert done.out.startswith("limits.max_steps and limits.max_tokens flip it together")
+    assert (
+        "  Not sure: if the change did nothing, such a difference would still come by" in done.out
+    )
     assert "  limits.max_steps: 6 → 20\n" in done.out
     assert "task" not in done.out
     assert "4 differences: " in done.err
@@ -42,7 +45,12 @@ def test_of_many_changes_the_one_that_matters_is_named(handoff, failed):
 def test_its_reruns_are_not_recorded_and_a_plan_runs_nothing(handoff, failed):
     good = again(handoff, failed, "--limits", "max_steps=20", "--limits", "max_tokens=40000")
     planned = handoff("bisect", f"{failed}:h2", good, "--plan")
-    handoff("bisect", f"{failed}:h2", good)
+    done = handoff("bisect", f"{failed}:h2", good)
+
+    assert done.out.endswith(
+        "  If the change did nothing, so clear a difference would come by chance in 5 %\n"
+        "  of cases.\n12 re-runs in all\n"
+    )
 
     assert planned.out.startswith("2 differences: limits.max_steps, limits.max_tokens\n")
     (listed,) = json.loads(handoff("list", "--json").out)
