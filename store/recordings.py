@@ -46,7 +46,7 @@ def recording_of(
     if not is_imported(db, session_id):
         return Recording(session_id, events, _Bodies(db, session_id))
     keyed = _Rekeyed(_Bodies(db, session_id), reader.digest_key(db))
-    return Recording(session_id, keyed.events(events), keyed)
+    return Recording(session_id, keyed.events(events), keyed, is_foreign=True)
 
 
 def _path_of(db: sqlite3.Connection, session_id: str, handoff_id: str) -> str | None:

@@ -1,7 +1,8 @@
 """Which models a session was run with, and which of them can be asked again.
 
 A record has names: one that any program can make a model of again is asked again, with the settings
-that were recorded. What only its own program can make (a function, a script) stays the flow's own,
+that were recorded; but no provider, with the key of whoever sits here, because a file that came from
+elsewhere names one. What only its own program can make (a function, a script) stays the flow's own,
 and whoever runs a handoff again is told before. Nobody is asked by finding out; and where neither
 can be asked here, that matters only to those who would ask it.
 """
@@ -31,6 +32,9 @@ _OWN_SETTINGS = ("max_tries", "max_output_tokens", "backoff_seconds")
 """Of a live model's name, what is recorded nowhere: they are the runtime's, not the provider's."""
 _WEIGHTS = re.compile(rf"(?<=^{WORDLLAMA})-\d+@[0-9a-f]+")
 """Which weights a model of word vectors had, behind its name: there is one of them here."""
+
+
+_FROM_A_FILE = "the session came from a file, and no provider is asked because a file says so"
 
 
 class CannotBeAsked:
@@ -83,7 +87,7 @@ def with_recorded_models(
     names, settings = _names(recording, handoff_id), _settings(recording)
     agents, others = [], []
     for agent in flow.agents:
-        found = _Found(flow, agent, names.get(agent.name, ""))
+        found = _Found(flow, agent, names.get(agent.name, ""), is_foreign=recording.is_foreign)
         model, other = found.asked(settings.get(found.was))
         if model is None and found.why:
             if other and other.problem:
@@ -146,8 +150,9 @@ def _settings(recording: Recording) -> dict[str, Mapping[str, Any]]:
 class _Found:
     """An agent's own model and its recorded one."""
 
-    def __init__(self, flow: Flow, agent: Agent, was: str) -> None:
+    def __init__(self, flow: Flow, agent: Agent, was: str, *, is_foreign: bool) -> None:
         self.flow, self.agent, self.was = flow, agent, was
+        self._is_foreign = is_foreign
         self.own: Any = agent.model or flow.model
         self.why = ""
         """Why its own cannot be asked here, in one sentence."""
@@ -181,6 +186,8 @@ class _Found:
         if not _says_which(self.was):
             return None, OtherModel(name, self.was, own, is_asked=False)
         spec = _spec(self.was, settings or {}, self.own if is_same else None)
+        if self._is_foreign and self.was.partition(":")[0] in PROVIDERS:
+            return None, OtherModel(name, spec, own, is_asked=False, problem=_FROM_A_FILE)
         try:
             model = as_model(_WEIGHTS.sub("", spec), self.flow.name, name)
         except FlowError as error:

@@ -16,6 +16,8 @@ class Recording:
     events: Sequence[Event]
     body: Callable[[str], Any]
     """Returns a body by its digest, as a JSON value."""
+    is_foreign: bool = False
+    """It came from a file, so it says what somebody wrote into that."""
 
 
 def context_chain(context: str, body: Callable[[str], Any] | None) -> tuple[tuple[str, ...], bool]:

@@ -1,5 +1,6 @@
 """Which models a session that is run again asks: those that were recorded, where they are known."""
 
+import io
 from contextlib import closing
 
 import pytest
@@ -19,7 +20,9 @@ from handoff_console.runtime.models import terms_of
 from handoff_console.runtime.models.provider import ProviderModel
 from handoff_console.runtime.models.wordllama import WordLlama
 from handoff_console.runtime.rerun_player import Mode
-from handoff_console.store.db import open_reader
+from handoff_console.store.db import open_reader, open_store
+from handoff_console.store.exchange.jsonl import export_lines
+from handoff_console.store.exchange.jsonl_import import import_sessions
 from handoff_console.store.recordings import recording_of
 
 FLOW = "shop.py:flow"
@@ -273,3 +276,22 @@ def test_word_vectors_are_asked_again_where_their_weights_are_the_recorded_ones(
     monkeypatch.setattr(WordLlama, "__init__", lambda self: setattr(self, "name", "others"))
     (other,) = recorded_flow(store, session).other_models
     assert (other.is_asked, other.problem) == (False, f"what is installed here is others{split}")
+
+
+@pytest.mark.usefixtures("with_key")
+def test_no_provider_is_asked_because_a_file_from_elsewhere_names_one(store, monkeypatch):
+    session = ran_live(store, monkeypatch, "openai:gpt-4o")
+    elsewhere = store.with_name("elsewhere.db")
+    with closing(open_reader(store)) as db:
+        file = "".join(export_lines(db, [session])).encode()
+    with closing(open_store(elsewhere, create=True)) as db:
+        import_sessions(db, io.BytesIO(file), source="file.jsonl")
+
+    found = recorded_flow(elsewhere, session)
+
+    assert found.flow.agent("triage").model is load_flow(FLOW).flow.agent("triage").model
+    assert notes(elsewhere, session, "h1", Mode.WHAT_IF) == [
+        "triage asked openai:gpt-4o when this was recorded, and asks the flow's rules now, since: "
+        "the session came from a file, and no provider is asked because a file says so."
+    ]
+    assert recorded_flow(store, session).other_models[0].is_asked
