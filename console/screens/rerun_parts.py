@@ -178,7 +178,7 @@ def _watch(version: Version, handoff_id: str, run: str) -> None:
     job = job_of(run)
     if _is_over(job, run):
         st.rerun()
-    what = _what_runs(run, job.total if job else 1)
+    what = _what_runs(version, handoff_id, run, job.total if job else 1)
     panel("running", [tag("p.big.text", what[0]), *(tag("p.quiet.text", one) for one in what[1:])])
     if job and job.total > 1:
         st.progress(job.done / job.total, text=f"{job.done} of {job.total} runs are done")
@@ -190,15 +190,21 @@ def _watch(version: Version, handoff_id: str, run: str) -> None:
         st.rerun()
 
 
-def _what_runs(run: str, times: int) -> Sequence[str]:
-    """Return which re-run is under way: what it does, what is changed, and for how long it runs."""
+def _what_runs(version: Version, handoff_id: str, run: str, times: int) -> Sequence[str]:
+    """Return which re-run is under way: of whom, since when, how, and with what change."""
     member = family_queries.member_of(run)
     if member is None or not member.mode:
         return ("It runs …",)
-    found = rerun_queries.rerun_sentence(member)
+    node = queries.record(version).judgement.tree.by_id.get(handoff_id)
+    who = f"{as_name(node.agent)} ({as_name(handoff_id)})" if node else "It"
     often = f", {times} times" if times > 1 else ""
     since = seconds(family_queries.running_seconds(member.version))
-    return f"It runs{often} … {since}", found.how, found.changes
+    mode, changes = Mode(member.mode), rerun_queries.rerun_sentence(member).changes
+    return (
+        f"{who} runs again{often} … {since}",
+        f"{MODE_TITLES[mode]}: {MODE_SENTENCES[mode]}",
+        changes,
+    )
 
 
 def _is_over(job: Job | None, run: str) -> bool:

@@ -270,7 +270,7 @@ def test_it_starts_what_the_form_says_and_the_original_stays_as_it_was(screen, s
 def test_while_it_runs_the_page_says_so_and_then_shows_the_comparison(screen, cut_off):
     page = started(typed(form(screen, cut_off), "How much is real", "verify", "radio"))
     if "left" not in page.query_params:  # it was still under way, and the page said so
-        assert text(page, "running").startswith("It runs")
+        assert "runs again …" in text(page, "running")
         page.run()
 
     assert not page.exception
@@ -312,8 +312,11 @@ def test_while_it_runs_the_page_says_which_handoff_runs_again_and_with_what_chan
     joined("rerun-")
     page.run()
 
-    assert said.startswith("It runs … ")
-    assert f"What if: h1 of session {session} again. Changed: limits.max_steps = 5." in said
+    assert said.startswith("porter (h1) runs again … ")
+    assert said.endswith(
+        "What if: The model is asked. Tools and workers answer as recorded. "
+        "Nothing is written. Changed: limits.max_steps = 5."
+    )
     assert "attempt 2 what if ok" in text(page, "sides_head")
 
 
