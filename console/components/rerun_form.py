@@ -247,7 +247,7 @@ def _results(state: FormState, problems: Mapping[str, str]) -> None:
         st.text_area(
             f"{label(said(place))} returned",
             key=state.prepared(f"tool_results.{place}", calls[place].returned),
-            height=160,
+            height=160 if len(calls[place].returned) > 2 * LONG_CHARACTERS else 90,
         )
         _below(state, problems, f"tool_results.{place}")
 

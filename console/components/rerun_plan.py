@@ -81,10 +81,14 @@ def _name(field: str) -> str:
     kind, _, name = field.partition(".")
     if kind == "limits" and name in LIMIT_WORDS:
         return LIMIT_WORDS[name]
+    if kind == "tool_results":
+        step, _, call = name.partition(".")
+        further = f", call {int(call) + 1}" if call.isdigit() and int(call) else ""
+        return f"Result of step {step}{further}"
     return f"{_KINDS.get(kind, kind.replace('_', ' '))} {name}".strip().capitalize()
 
 
-_KINDS = {"inputs": "input", "more_inputs": "further inputs", "tool_results": "result of call"}
+_KINDS = {"inputs": "input", "more_inputs": "further inputs"}
 
 
 def show_subject(title: str, outcome: str, task: str, where: Sequence[str]) -> None:

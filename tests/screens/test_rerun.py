@@ -229,6 +229,7 @@ def test_a_pretended_result_has_to_be_json(screen, store, cut_off):
     area.set_value('{"payments": []').run()
 
     assert text(page, "problem tool_results.2.0").startswith("✕ That is no JSON.")
+    assert "Result of step 2: That is no JSON." in text(page, "plan")
     assert start_button(page).disabled
     area = next(one for one in page.text_area if one.label.endswith("returned"))
     area.set_value('{"payments": [], "next_page": null}').run()
