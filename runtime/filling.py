@@ -40,8 +40,8 @@ def filled(
         if name not in known:
             names = [one for one in known if " in " not in one]
             raise RequestError(
-                f"No value {name!r} was left out of session {recording.session_id!r}; left out "
-                f"were: {choices(names, 'none')}."
+                f"No value {redaction.clean_text(name)!r} was left out of session "
+                f"{recording.session_id!r}; left out were: {choices(names, 'none')}."
             )
     return with_bodies(recording, _bodies(recording, values, redaction))
 

@@ -54,11 +54,11 @@ def ask_person(store_path: Path, found: Pending, terminal: Terminal) -> bool:
     return anything
 
 
-def ask_values(missing: Sequence[Gap], terminal: Terminal) -> dict[str, list[str]]:
+def ask_values(missing: Sequence[Gap], terminal: Terminal) -> dict[str, list[str]] | None:
     """Ask for values that were left out of a record, and return them as `filled` takes them.
 
     An empty line takes the first value of the same name once more, or leaves the mark. What is
-    typed does not appear.
+    typed does not appear. The end of input, or Ctrl-C, says nothing: None.
     """
     asked = asked_for(missing)
     terminal.note("Values were left out of the record of this session; say them, to go on with")
@@ -73,7 +73,10 @@ def ask_values(missing: Sequence[Gap], terminal: Terminal) -> dict[str, list[str
         which = f" ({one.number} of {one.gap.marks})" if one.gap.marks > 1 else ""
         empty = "leaves the mark" if one.is_first else "takes the first again"
         question = f"  {one_line(one.gap.name, 60)}{which}; an empty line {empty}: "
-        said.append((_read(question, terminal, is_secret=True) or "").rstrip("\r\n"))
+        line = _read(question, terminal, is_secret=True)
+        if line is None:
+            return None
+        said.append(line.rstrip("\r\n"))
     return said_values(asked, said)
 
 

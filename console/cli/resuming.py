@@ -1,11 +1,11 @@
 """`approve`, `answer` and `resume`: what people say to a session, and going on with it."""
 
 from argparse import Namespace
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from handoff_console.console.cli.asking import (
     ask_person,
@@ -89,7 +89,7 @@ def resume(arguments: Namespace, terminal: Terminal) -> int:
     if not found.is_answered and is_interactive(terminal):
         ask_person(store, found, terminal)
     try:
-        result = _resumed(store, session_id, how, terminal)
+        result, how = _resumed(store, session_id, how, terminal)
         if result.waiting_for:
             result = until_it_rests(store, session_id, how, terminal) or result
     except KeyboardInterrupt:
@@ -104,16 +104,26 @@ def _came_back(word: str) -> tuple[str, Any]:
     return place, json_typed(result, f"--happened {place}") if mark else saying.HAPPENED
 
 
-def _resumed(store: Path, session_id: str, how: Resumption, terminal: Terminal) -> SessionResult:
-    """Go on with a session; whoever sits there is asked for what was left out of its record."""
+class _Resumed(NamedTuple):
+    result: SessionResult
+    how: Resumption
+    """With what was said meanwhile: it is not asked for again."""
+
+
+def _resumed(store: Path, session_id: str, how: Resumption, terminal: Terminal) -> _Resumed:
+    """Go on with a session; whoever sits there is asked for what was left out of its record.
+
+    Raises:
+        ValuesLeftOut: Nobody was asked, or nothing was said.
+    """
     try:
-        return resume_session(store, session_id, how)
+        return _Resumed(resume_session(store, session_id, how), how)
     except ValuesLeftOut as missing:
-        if not is_interactive(terminal):
+        values = ask_values(missing.gaps, terminal) if is_interactive(terminal) else None
+        if values is None:
             raise
-        values: Mapping[str, Sequence[str]] = ask_values(missing.gaps, terminal)
-    said = {**how.values, **values}
-    return resume_session(store, session_id, replace(how, values=said, leave_marks=True))
+    how = replace(how, values={**how.values, **values}, leave_marks=True)
+    return _Resumed(resume_session(store, session_id, how), how)
 
 
 def until_it_rests(
@@ -130,7 +140,7 @@ def until_it_rests(
     while is_interactive(terminal) and (result is None or result.waiting_for):
         if not ask_person(store, pending(store, session_id), terminal):
             break
-        result = resume_session(store, session_id, replace(how, announce=None))
+        result, how = _resumed(store, session_id, replace(how, announce=None), terminal)
     return result
 
 

@@ -74,13 +74,18 @@ class ValuesLeftOut(CannotGoOn):
         self.gaps = tuple(gaps)
         names = dict.fromkeys(gap.name for gap in gaps)
         missing = [
-            f"{name} ({', '.join(gap.place for gap in gaps if gap.name == name)})" for name in names
+            f"{name} ({', '.join(map(_place, (gap for gap in gaps if gap.name == name)))})"
+            for name in names
         ]
         super().__init__(
             f"Values were left out of the record of session {session_id!r}, and its agents would "
             f"read marks in their place: {'; '.join(missing)}. Say each with --value "
             f"{f'{gaps[0].name}=VALUE'!r}, or --leave-marks to go on with the marks."
         )
+
+
+def _place(gap: Gap) -> str:
+    return gap.place if gap.marks == 1 else f"{gap.marks} in {gap.place}"
 
 
 class FlowNotNamed(CommandError):

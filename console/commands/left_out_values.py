@@ -4,6 +4,7 @@ A process that ran a session until it waited for somebody still knows what it wa
 with that. Any other is told the values by a person. Neither writes them anywhere.
 """
 
+from collections import Counter
 from collections.abc import Mapping, MutableMapping, Sequence
 from dataclasses import dataclass
 
@@ -92,13 +93,17 @@ def known_here(recording: Recording, *, of: str) -> Recording:
 def asked_for(missing: Sequence[Gap]) -> list[Asked]:
     """Return which values a person is asked for: what people said, and of the rest each name once.
 
-    What models and tools said mostly repeats what they were told.
+    What models and tools said mostly repeats what they were told. Of several values of a name that
+    people said nobody knows which one they repeat, so there they are asked about too.
     """
-    names_said = {gap.name for gap in missing if not _is_derived(gap)}
+    values_said = Counter[str]()
+    for gap in missing:
+        values_said[gap.name] += 0 if _is_derived(gap) else gap.marks
     asked: list[Asked] = []
     for gap in missing:
         is_known = any(one.gap.name == gap.name for one in asked)
-        if _is_derived(gap) and (is_known or gap.name in names_said):
+        said = values_said[gap.name]
+        if _is_derived(gap) and (said == 1 or (is_known and not said)):
             continue
         for number in range(1, gap.marks + 1):
             asked.append(Asked(gap, number, not is_known and number == 1))
@@ -131,8 +136,10 @@ def values_of(words: Sequence[str]) -> dict[str, list[str]]:
     for word in words:
         name, mark, value = word.partition("=")
         if not mark or not name.strip() or not value:
+            # The word itself is not said again: it may be the value, and the name is missing.
             raise CommandError(
-                f"{word!r} says no value; write --value NAME=VALUE, or NAME in PLACE=VALUE."
+                "A value has to be given with its name; write --value NAME=VALUE, or NAME in "
+                "PLACE=VALUE."
             )
         values.setdefault(name.strip(), []).append(value)
     return values

@@ -106,6 +106,45 @@ def test_an_empty_line_leaves_the_mark(folder, killed):
     assert lines(folder / "charged.txt") == ["[redacted: card number] 30"]
 
 
+def test_a_mark_that_somebody_left_is_not_asked_about_again_after_a_yes(handoff, folder):
+    program(folder, "run", "till.py:flow", "--message", f"{MESSAGE} A letter later.", DIES="1")
+    (session,) = (line["session_id"] for line in json.loads(handoff("list", "--json").out))
+
+    status, shown = typed(folder, ["resume", session, *FLOW], ["\n", "y\n"])
+
+    assert status == 0
+    assert shown.count("leaves the mark") == 1
+    assert lines(folder / "charged.txt") == ["[redacted: card number] 30"]
+
+
+@pytest.mark.parametrize("key", ["\x03", "\x04"], ids=["Ctrl-C", "the end of input"])
+def test_who_ends_the_questions_lets_nobody_read_marks(folder, killed, key):
+    before = events_of(folder)
+
+    status, shown = typed(folder, ["resume", killed, *FLOW], [key])
+
+    assert status == 2
+    assert "or --leave-marks to go on with the marks." in shown
+    assert events_of(folder) == before
+    assert lines(folder / "read.txt") == [MESSAGE]
+
+
+def test_a_value_that_is_given_wrongly_is_not_said_again(handoff, folder, killed):
+    words = (CARD, f"={CARD}", f"{CARD}=card number")
+
+    said = [handoff("resume", killed, *FLOW, "--value", word).err for word in words]
+
+    assert (
+        said[:2]
+        == [
+            "handoff: A value has to be given with its name; write --value NAME=VALUE, or NAME in "
+            "PLACE=VALUE.\n"
+        ]
+        * 2
+    )
+    assert said[2].startswith("handoff: No value '[redacted: card number]' was left out of")
+
+
 def test_whoever_ran_it_until_it_waited_still_knows_what_it_was_told(folder):
     words = ["run", "till.py:flow", "--message", f"{MESSAGE} And write a letter."]
 

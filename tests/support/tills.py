@@ -44,7 +44,7 @@ def clerk(call):
         out.write(f"{text}\\\\n")
     steps = [use("look_up", order="A-1"), use("charge", card=CARD.search(text)[0], total=30)]
     if "letter" in text:
-        steps.insert(0, use("mail", to="bob"))
+        steps.insert("later" in text, use("mail", to="bob"))
     done = len(call.results)
     return steps[done] if done < len(steps) else say(f"Done: {call.results[-1].content}")
 

@@ -1,0 +1,40 @@
+"""Which values a person is asked for, and what stands for those that nobody is asked about."""
+
+from handoff_console.console.commands.errors import ValuesLeftOut
+from handoff_console.console.commands.left_out_values import asked_for, said_values
+from handoff_console.runtime.gaps import Gap
+
+SAID = Gap("message", "card number", 1, "My card is [redacted: card number].")
+TWO = Gap("message", "card number", 2, "From [redacted: card number] to …")
+CALLED = Gap("h1 step 1", "card number", 1, "charge [redacted: card number]")
+RETURNED = Gap("h1 call 1.0", "card number", 1, "[redacted: card number] is charged")
+
+
+def places(*missing: Gap) -> list[tuple[str, int]]:
+    return [(one.gap.place, one.number) for one in asked_for(missing)]
+
+
+def test_what_models_and_tools_repeat_of_one_value_is_not_asked_for():
+    assert places(SAID, CALLED, RETURNED) == [("message", 1)]
+
+
+def test_what_nobody_said_is_asked_for_once():
+    assert places(CALLED, RETURNED) == [("h1 step 1", 1)]
+
+
+def test_which_of_two_values_a_model_repeats_is_asked_for():
+    assert places(TWO, CALLED) == [("message", 1), ("message", 2), ("h1 step 1", 1)]
+
+
+def test_an_empty_answer_takes_the_first_value():
+    assert said_values(asked_for([TWO, CALLED]), ["4111", "5500", ""]) == {
+        "card number": ["4111"],
+        "card number in message": ["4111", "5500"],
+        "card number in h1 step 1": ["4111"],
+    }
+
+
+def test_a_refusal_says_how_many_values_one_text_misses():
+    refused = ValuesLeftOut("s1", [TWO, CALLED])
+
+    assert "card number (2 in message, h1 step 1)" in str(refused)
