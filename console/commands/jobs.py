@@ -33,6 +33,8 @@ class Job:
         """Sessions that it recorded, in order."""
         self.result: Any = None
         """What it came to, where that is in no store; None until then."""
+        self.command = ""
+        """The command line that does the same; empty where nobody said it."""
         self.problem = ""
         """Why it ended early, in one sentence; empty when it did not."""
         self.is_over = False

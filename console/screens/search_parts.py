@@ -110,15 +110,25 @@ def _ask(failed: str, good: str) -> None:
             if shown and shown.changes:
                 st.button("Look for it", type="primary", on_click=_start, args=(asked,))
             st.button("Not now", on_click=rerun_state.follow_search, args=(None,))
-    st.caption("The same from a shell")
-    st.code(shell_lines.bisect_command(asked), language="bash", wrap_lines=True)
+    _from_a_shell(shell_lines.bisect_command(asked))
+
+
+def _from_a_shell(command: str) -> None:
+    if command:
+        st.caption("The same from a shell")
+        st.code(command, language="bash", wrap_lines=True)
 
 
 def _start(asked: Bisection) -> None:
     try:
-        rerun_state.follow_search(start_bisection(settings.store_path(), asked))
+        name = start_bisection(settings.store_path(), asked)
     except HandoffConsoleError as error:
         state.say(str(error))
+        return
+    job = job_of(name)
+    if job:
+        job.command = shell_lines.bisect_command(asked)
+    rerun_state.follow_search(name)
 
 
 def _watch(name: str) -> None:
@@ -137,6 +147,7 @@ def _answer(job: Job) -> None:
     else:
         said = job.problem or f"It was stopped after {job.done} re-runs, so nothing is known yet."
         panel("flip", [tag("div.verdict.text", said, outcome="needs_input")])
+    _from_a_shell(job.command)
     st.button("Close", on_click=rerun_state.follow_search, args=(None,))
 
 

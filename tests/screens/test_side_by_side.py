@@ -261,7 +261,8 @@ def test_the_search_says_what_it_will_take_then_what_flips_it(screen, pair):
     page.radio[0].set_value("live-reads").run()
     page.number_input[0].set_value(1).run()
     assert "re-runs, at most" in text(page, "flip")
-    assert page.code[0].value.startswith(f"handoff bisect {pair[0]}:h2 {pair[1]}:h2 --mode live-r")
+    command = page.code[0].value
+    assert command.startswith(f"handoff bisect {pair[0]}:h2 {pair[1]}:h2 --mode live-reads ")
 
     press(page, "Look for it")
     for thread in threading.enumerate():
@@ -273,6 +274,7 @@ def test_the_search_says_what_it_will_take_then_what_flips_it(screen, pair):
     assert said.startswith("limits.max_steps and limits.max_tokens flip it together")
     assert "Not sure: if the change did nothing" in said
     assert "With limits.max_tokens alone: 0 of 1 came out well." in said
+    assert page.code[0].value == command
     press(page, "Close")
     assert [one.label for one in page.button if "flips" in one.label] == ["Which change flips it?"]
 
