@@ -17,13 +17,15 @@ from handoff_console.console.commands.waiting import (
     Pending,
     PendingApproval,
     PendingQuestion,
-    UnknownEffect,
     asked_questions,
     pending_of,
+    settled_effects,
 )
 from handoff_console.runtime import Decision
+from handoff_console.runtime.canonical import canonical_text
 from handoff_console.runtime.errors import choices
 from handoff_console.runtime.events import ApprovalDecided
+from handoff_console.runtime.ledger import Done
 from handoff_console.runtime.redaction import Redaction
 from handoff_console.store import inbox, reader
 from handoff_console.store.db import open_store
@@ -123,8 +125,11 @@ def answer(
 
 def settle(
     store_path: Path, asked: str, place: str, *, happened: bool, result: Any = HAPPENED
-) -> UnknownEffect:
+) -> None:
     """Say what became of an act that was begun when its process ended.
+
+    To say the same once more changes nothing: whoever could not go on the first time, because
+    something else was missing, says it again.
 
     Args:
         store_path: The store.
@@ -134,23 +139,42 @@ def settle(
         result: What came back, as the model will read it.
 
     Raises:
-        NothingToDecide: The outcome of no such act is unknown.
+        NothingToDecide: The outcome of no such act is unknown, or it was said to be another one.
         StoreError: The store cannot be opened or does not take it.
     """
     with closing(open_store(store_path)) as db:
         session_id = reader.resolve_session(db, asked)
-        effects = {one.place: one for one in pending_of(db, session_id).effects}
-        if place not in effects:
+        effects = {one.place: one.key for one in pending_of(db, session_id).effects}
+        said = settled_effects(db, session_id)
+        if place not in effects and place not in said:
             raise NothingToDecide(
                 f"Session {session_id!r} has no act {place!r} whose outcome is unknown; there are: "
                 f"{choices(effects, 'none')}."
             )
         ledger = StoreLedger(db, Redaction())
-        if happened:
-            ledger.done(effects[place].key, result)
+        if place in said:
+            _check_it_is_the_same(place, ledger.find(said[place]), happened, result)
+        elif happened:
+            ledger.done(effects[place], result)
         else:
-            ledger.failed(effects[place].key)
-        return effects[place]
+            ledger.failed(effects[place])
+
+
+def _check_it_is_the_same(place: str, before: Done | None, happened: bool, result: Any) -> None:
+    """Check what is said of an act of which it was said before.
+
+    Raises:
+        NothingToDecide: It is something else.
+    """
+    if happened != (before is not None):
+        word = "that it happened" if before else "that it did not happen"
+    elif before and canonical_text(Redaction().clean(result)) != canonical_text(before.result):
+        word = "what came back, and it is something else"
+    else:
+        return
+    raise NothingToDecide(
+        f"Of {place} it is known already {word}; `handoff resume` without it goes on with that."
+    )
 
 
 def take_over_said(db: sqlite3.Connection, session_id: str) -> None:

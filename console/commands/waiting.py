@@ -253,6 +253,35 @@ def _effects(
     if alive_process(db, session_id) is not None:
         return  # what was begun goes on
     begun = {one.key: one for one in effects_of(db, session_id) if one.state is EffectState.BEGUN}
+    for event, payload in _without_result(events):
+        if payload.idempotency_key not in begun:
+            continue
+        yield UnknownEffect(
+            place=_place(event, payload),
+            key=payload.idempotency_key or "",
+            agent=agents.get(event.handoff_id, ""),
+            tool=payload.tool,
+            arguments=reader.body(db, payload.arguments),
+            begun_at=begun[payload.idempotency_key or ""].begun_at,
+        )
+
+
+def settled_effects(db: sqlite3.Connection, session_id: str) -> Mapping[str, str]:
+    """Return the acts of which somebody said what became of them, as long as that is all: by place.
+
+    Each has its key in the ledger. What the session went on with is in its record, and not here.
+    """
+    ended = {one.key for one in effects_of(db, session_id) if one.state is not EffectState.BEGUN}
+    events = reader.load_events(db, session_id, kinds={"tool_called", "tool_returned"})
+    return {
+        _place(event, payload): payload.idempotency_key or ""
+        for event, payload in _without_result(events)
+        if payload.idempotency_key in ended
+    }
+
+
+def _without_result(events: Sequence[Event]) -> Iterator[tuple[Event, ToolCalled]]:
+    """Yield the calls of tools of which the record does not say what came of them."""
     returned = {
         _place(e, e.payload)
         for e in events
@@ -260,19 +289,8 @@ def _effects(
     }
     for event in events:
         payload = event.payload
-        if not isinstance(payload, ToolCalled) or payload.idempotency_key not in begun:
-            continue
-        place = _place(event, payload)
-        if place in returned:
-            continue
-        yield UnknownEffect(
-            place=place,
-            key=payload.idempotency_key or "",
-            agent=agents.get(event.handoff_id, ""),
-            tool=payload.tool,
-            arguments=reader.body(db, payload.arguments),
-            begun_at=begun[payload.idempotency_key or ""].begun_at,
-        )
+        if isinstance(payload, ToolCalled) and _place(event, payload) not in returned:
+            yield event, payload
 
 
 def _place(event: Event, payload: ToolCalled | ToolReturned) -> str:

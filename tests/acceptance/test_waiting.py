@@ -276,6 +276,37 @@ def test_an_act_that_nobody_knows_about_waits_for_the_operator(handoff, folder):
     assert sent(folder) == ["noted this"]
 
 
+@pytest.mark.parametrize(
+    ("first", "other", "known"),
+    [
+        (
+            ["--happened", "h1.1.0=done"],
+            ["--happened", "h1.1.0"],
+            "what came back, and it is something else",
+        ),
+        (["--happened", "h1.1.0"], ["--not-happened", "h1.1.0"], "that it happened"),
+        (["--not-happened", "h1.1.0"], ["--happened", "h1.1.0"], "that it did not happen"),
+    ],
+)
+def test_what_became_of_an_act_is_said_again_by_whoever_could_not_go_on(
+    handoff, folder, first, other, known
+):
+    died = "before" if first[0] == "--not-happened" else "after"
+    program(folder, "run", "mail.py:flow", "--message", "note it", DIES=died)
+    (session,) = (line["session_id"] for line in json.loads(handoff("list", "--json").out))
+
+    no_flow = handoff("resume", session, *first)
+    contradicted = handoff("resume", session, *FLOW, *other)
+    again = handoff("resume", session, *FLOW, *first)
+
+    assert (no_flow.status, again.status) == (2, 0)
+    assert contradicted.err == (
+        f"handoff: Of h1.1.0 it is known already {known}; `handoff resume` without it goes on "
+        "with that.\n"
+    )
+    assert sent(folder) == ["noted this"]
+
+
 def test_what_came_back_has_to_be_json_where_it_begins_as_some(handoff, folder):
     program(folder, "run", "mail.py:flow", "--message", "note it", DIES="after")
     (session,) = (line["session_id"] for line in json.loads(handoff("list", "--json").out))
