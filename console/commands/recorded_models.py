@@ -1,7 +1,7 @@
 """Which models a session was run with, and which of them can be asked again.
 
 A record has names: one that any program can make a model of again is asked again, with the settings
-that were recorded; but no provider, with the key of whoever sits here, because a file that came from
+that were recorded; but no provider, with the key of whoever sits here, because a file from
 elsewhere names one. What only its own program can make (a function, a script) stays the flow's own,
 and whoever runs a handoff again is told before. Nobody is asked by finding out; and where neither
 can be asked here, that matters only to those who would ask it.
