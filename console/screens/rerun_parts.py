@@ -104,8 +104,10 @@ def plan(form: FormState, problems: Mapping[str, str]) -> None:
             disabled=bool(problem),
             width="stretch",
         )
-    if state.said():
-        panel("problem", [tag("div.verdict.text", state.said(), outcome="error")])
+    said = state.said()
+    if said and said not in problem.values():
+        panel("problem", [tag("div.verdict.text", said, outcome="error")])
+    state.say("")  # what hindered the last start may be mended by the next look
     if not problem:
         st.caption("The same from a shell")
         command = shell_lines.rerun_line(form.start.session_id, order)

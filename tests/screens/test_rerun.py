@@ -333,6 +333,31 @@ def test_a_run_that_was_over_before_somebody_came_leads_to_its_comparison(screen
     assert link.query_string == f"left={cut_off}&right={run}&handoff=h2"
 
 
+def test_what_hindered_a_start_is_said_once_and_not_when_it_is_mended(
+    screen, store, tmp_path, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    path = tmp_path / "gated.py"
+    path.write_text(GATED)
+    monkeypatch.setenv("HANDOFF_FLOWS", '["gated.py:flow"]')
+    flow = load_flow("gated.py:flow").flow
+    session = run_once(store, flow, "Open it", source="gated.py:flow").session_id
+    page = form(screen, session, "h1")
+
+    path.write_text(f"{GATED}\ndef broken(:")
+    start_button(page).click()
+    page.run()
+    assert "could not be imported (SyntaxError: invalid syntax)" in text(page, "plan")
+    shown = [one.proto.id for one in page.get("bidi_component")]
+    assert not [one for one in shown if one.endswith("-problem")]
+    path.write_text(f"{GATED}\n# mended")
+    page.run()
+
+    assert text(page, "plan").startswith("What it will take")
+    shown = [one.proto.id for one in page.get("bidi_component")]
+    assert not [one for one in shown if one.endswith("-problem")]
+
+
 def test_a_flow_that_nobody_named_is_not_loaded(screen, store, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     mailbox(tmp_path)
