@@ -15,7 +15,13 @@ from handoff_console.console.commands.rerun_orders import (
     recorded_outcome,
 )
 from handoff_console.runtime.contract import MIN_REPLY_TOKENS, Effect, Limits
-from handoff_console.runtime.events import ModelCalled, ModelReplied, ToolCalled, ToolReturned
+from handoff_console.runtime.events import (
+    ModelCalled,
+    ModelReplied,
+    SessionClosed,
+    ToolCalled,
+    ToolReturned,
+)
 from handoff_console.runtime.rerun_player import Mode
 from handoff_console.store import reader
 from handoff_console.store.analysis.findings.record import Record
@@ -34,7 +40,9 @@ class Estimate:
     tokens: int
     """What they took when this was recorded."""
     further_model_calls: int
-    """That callers may make besides, because they read another result: at most."""
+    """Recorded ones that callers may make anew besides, because they read another result."""
+    goes_beyond: bool
+    """Whether it goes on where its record ends, so that nobody knows what it takes from there."""
     replayed_answers: int
     """Of models and tools, taken from the recording."""
     tool_calls: int
@@ -114,17 +122,19 @@ def estimate(ready: Prepared, order: RerunOrder) -> Estimate:
         for source in sources
         for event in source.events
     )
-    writes = [one.tool for one in acts if one.effect is not Effect.READ]
-    armed = sum(tool in order.edits.armed for tool in writes)
+    writes = [one for one in acts if one.effect is not Effect.READ]
+    again = [one.tool for one in writes if one.tool in order.edits.armed]
+    kept = [one.tool for one in writes if one.is_known and one.tool not in order.edits.armed]
     return Estimate(
         times=times,
         model_calls=times * len(replies),
         tokens=times * sum(p.input_tokens + p.output_tokens for _, p in replies),
         further_model_calls=times * _further(record, part, ready, order),
-        replayed_answers=times * max(answers - len(replies) - tool_calls - armed, 0),
+        goes_beyond=mode is Mode.CONTINUE and not any(record.of(SessionClosed)),
+        replayed_answers=times * max(answers - len(replies) - tool_calls - len(again), 0),
         tool_calls=times * tool_calls,
-        reused=tuple(dict.fromkeys(w for w in writes if w not in order.edits.armed)),
-        repeated=tuple(dict.fromkeys(w for w in writes if w in order.edits.armed)),
+        reused=tuple(dict.fromkeys(kept)),
+        repeated=tuple(dict.fromkeys(again)),
         notes=tuple(notes_on(ready, order)),
     )
 
@@ -133,16 +143,24 @@ class _Call(NamedTuple):
     handoff_id: str | None
     tool: str
     effect: Effect
+    is_known: bool
+    """Whether the record says what came of it."""
 
 
 def _calls(record: Record, ready: Prepared) -> Iterator[_Call]:
     """Yield the recorded calls of tools that are still there, with what each tool does by now."""
     agents = ready.flow.flow.agents_by_name
+    known = {
+        (event.handoff_id, returned.step, returned.index)
+        for event, returned in record.of(ToolReturned)
+        if not returned.outcome_unknown
+    }
     for event, called in record.of(ToolCalled):
         agent = agents.get(record.agent(event.handoff_id))
         tool = agent.tools_by_name.get(called.tool) if agent else None
         if tool:
-            yield _Call(event.handoff_id, called.tool, tool.effect)
+            is_known = (event.handoff_id, called.step, called.index) in known
+            yield _Call(event.handoff_id, called.tool, tool.effect, is_known)
 
 
 def _until_its_limits(record: Record, part: Sequence[HandoffNode], ready: Prepared) -> Record:

@@ -13,7 +13,7 @@ from handoff_console.console.commands.recorded_models import activated_of
 from handoff_console.console.commands.rerun_orders import Prepared, RerunOrder, recorded_outcome
 from handoff_console.runtime.contract import ContextPolicy, Status
 from handoff_console.runtime.edits import Edits
-from handoff_console.runtime.events import ToolCalled
+from handoff_console.runtime.events import SessionClosed, ToolCalled
 from handoff_console.runtime.models import Model, as_model
 from handoff_console.runtime.packing import need_to_know
 from handoff_console.runtime.recorded import agent_of
@@ -34,6 +34,7 @@ def notes_on(ready: Prepared, order: RerunOrder) -> Sequence[str]:
         *_of_limits(ready, edits),
         *_of_tools(ready, edits),
         *_of_mode(ready, edits, order.mode),
+        *_of_end(ready, order.mode),
         *_of_way(ready, edits, order.mode),
         *as_then_notes(ready, order),
         *left_out_notes(ready, order.mode),
@@ -164,6 +165,23 @@ def _of_mode(ready: Prepared, edits: Edits, mode: Mode) -> Iterator[str]:
             "Every answer is the recorded one, so a change only shows where the questions part; "
             "--mode what-if asks the model."
         )
+
+
+def _of_end(ready: Prepared, mode: Mode) -> Iterator[str]:
+    """Yield what it means that the record ends before what it is of."""
+    if mode is Mode.CONTINUE:
+        if not any(isinstance(one.payload, SessionClosed) for one in ready.recording.events):
+            yield (
+                "The record ends before the session does: from there on models and tools are "
+                "really asked, and how often is not known."
+            )
+    elif recorded_outcome(ready) == "waiting":
+        if mode is Mode.VERIFY:
+            yield "It had no result yet when this was recorded: it ends where its record does."
+        else:
+            yield (
+                "It had no result yet when this was recorded: it may ask for more than stands here."
+            )
 
 
 def _of_way(ready: Prepared, edits: Edits, mode: Mode) -> Iterator[str]:

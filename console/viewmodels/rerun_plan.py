@@ -74,11 +74,11 @@ def _lines(plan: Plan) -> Iterator[str]:
         if "limits" in plan.edits:
             yield f"at most {_limits(plan)} each, by its limits"
     else:
-        yield "no model call"
+        yield f"no model call{' as far as its record goes' if found.goes_beyond else ''}"
     if found.further_model_calls:
         more = count(found.further_model_calls, "further model call")
         where = "where the flow now asks otherwise" if plan.changes else "where its result is read"
-        yield f"at most {more} {where}"
+        yield f"{more} {where}, if it goes as it went"
     if found.tool_calls:
         verb = "reads" if found.tool_calls == 1 else "read"
         yield f"{count(found.tool_calls, 'tool call')} that only {verb}"

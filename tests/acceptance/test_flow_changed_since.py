@@ -167,7 +167,7 @@ def test_a_continued_session_counts_what_a_changed_flow_may_ask(handoff, folder,
     assert plan.splitlines()[2:] == [
         "triage (h1) again, continue; recorded as ok",
         "  no model call",
-        "  at most 5 further model calls where the flow now asks otherwise",
+        "  5 further model calls where the flow now asks otherwise, if it goes as it went",
         "  at most 6 recorded answers taken over",
     ]
 

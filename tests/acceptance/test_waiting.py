@@ -277,6 +277,29 @@ def test_an_act_that_nobody_knows_about_waits_for_the_operator(handoff, folder):
 
 
 @pytest.mark.parametrize(
+    ("mode", "calls", "note"),
+    [
+        ("verify", "no model call", "It had no result yet when this was recorded: it ends where"),
+        ("live", "1 model call,", "It had no result yet when this was recorded: it may ask for"),
+        (
+            "continue",
+            "no model call as far as its record goes",
+            "The record ends before the session does: from there on models and tools are",
+        ),
+    ],
+)
+def test_the_plan_of_what_was_cut_off_says_that_its_record_ends(handoff, folder, mode, calls, note):
+    program(folder, "run", "mail.py:flow", "--message", "note it", DIES="after")
+    (session,) = (line["session_id"] for line in json.loads(handoff("list", "--json").out))
+
+    plan = handoff("rerun", session, "h1", *FLOW, "--mode", mode, "--plan").out
+
+    assert f"\n  {calls}" in plan
+    assert f"  {note}" in plan
+    assert "not done again" not in plan  # nobody knows what came of it
+
+
+@pytest.mark.parametrize(
     ("first", "other", "known"),
     [
         (
