@@ -100,7 +100,10 @@ def _in_sight(
     last_place = max(len(chips) - shown + 2, 0)
     place = last_place if first_shown is None else min(max(first_shown - 1, 0), last_place)
     kept = {chip.number for chip in (*chips[:1], *chips[place : place + shown - 2], *chips[-1:])}
-    return [chip for chip in chips if chip.number in kept or chip.is_selected]
+    kept |= {chip.number for chip in chips if chip.is_selected}
+    # To say that one is left out takes the room of that one.
+    kept |= {number for number in range(1, len(chips)) if {number - 1, number + 1} <= kept}
+    return [chip for chip in chips if chip.number in kept]
 
 
 def _left_out(before: AttemptChip | None, chip: AttemptChip) -> list[Node]:

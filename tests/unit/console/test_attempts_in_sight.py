@@ -13,6 +13,8 @@ from handoff_console.console.components.attempts import _in_sight
         (2, 1, None, [1, 2]),
         (3, 1, None, [1, 2, 3]),
         (4, 1, None, [1, 4]),
+        (4, 2, None, [1, 2, 3, 4]),
+        (9, 3, None, [1, 2, 3, 9]),
         (9, 5, None, [1, 5, 9]),
         (9, 1, 2, [1, 2, 9]),
         (9, 5, 8, [1, 5, 8, 9]),
