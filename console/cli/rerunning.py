@@ -245,8 +245,9 @@ _RUNS_SHOWN = 20
 
 def _write_run(run: Ran, terminal: Terminal) -> None:
     same = "the same result" if run.same_result else "another result"
+    was_other = bool(run.first_divergence and run.first_divergence["recorded"])
     if run.outcome == "diverged":
-        same = "it asked for something else than was recorded"
+        same = f"it asked for {'something else' if was_other else 'more'} than was recorded"
     elif run.is_waiting:
         same = "it waits for the same" if run.same_result else "it waits for a person"
     live = f"{amount(run.live_model_calls)} asked, {amount(run.replayed_answers)} replayed"
@@ -259,6 +260,6 @@ def _write_run(run: Ran, terminal: Terminal) -> None:
         for line in wrapped(missing, terminal.columns - 17):
             terminal.line(" " * 17, line)
     if run.first_divergence:
-        terminal.line(
-            " " * 17, f"first other question at {one_line(run.first_divergence['place'], 60)}"
-        )
+        which = "other" if was_other else "further"
+        place = one_line(run.first_divergence["place"], 60)
+        terminal.line(" " * 17, f"first {which} question at {place}")

@@ -299,6 +299,20 @@ def test_the_plan_of_what_was_cut_off_says_that_its_record_ends(handoff, folder,
     assert "not done again" not in plan  # nobody knows what came of it
 
 
+def test_a_verification_of_what_was_cut_off_asks_for_more_and_not_for_something_else(
+    handoff, folder
+):
+    program(folder, "run", "mail.py:flow", "--message", "note it", DIES="after")
+    (session,) = (line["session_id"] for line in json.loads(handoff("list", "--json").out))
+
+    done = handoff("rerun", session, "h1", *FLOW)
+
+    assert done.status == 1
+    assert "it asked for more than was recorded · 0 asked, 1 replayed" in done.out
+    assert "first further question at t1 step 1, call 0\n" in done.out
+    assert sent(folder) == ["noted this"]
+
+
 @pytest.mark.parametrize(
     ("first", "other", "known"),
     [
