@@ -93,7 +93,8 @@ def write_pending(found: Pending, arguments: Namespace, terminal: Terminal, flow
         elif act.is_expired:
             terminal.line("  it is too late for a yes, which is a no")
         else:
-            for more in ((), ("--no",)):
+            unsaid = [word for name in act.left_out for word in ("--set", f"{name}=VALUE")]
+            for more in (unsaid, ["--no"]):
                 words = ("approve", session_id, act.approval_id, *more)
                 _hint(next_command(arguments, *words), terminal)
     for question in found.questions:

@@ -228,9 +228,12 @@ def test_a_value_that_was_left_out_of_the_record_is_asked_for(handoff, folder):
     session = started(handoff, "Send the card number.")
 
     refused = handoff("approve", session)
+    shown = handoff("show", session).out
     handoff("approve", session, "--set", "text=card 4000 0000 0000 0002")
     handoff("resume", session, *FLOW)
 
+    assert f"  handoff approve {session} h1.1.0 --set text=VALUE\n" in shown
+    assert f"  handoff approve {session} h1.1.0 --no\n" in shown
     assert refused.err == (
         "handoff: The value of 'text' was left out of the record, so it cannot be sent as it was; "
         "say it with --set text=VALUE.\n"
