@@ -29,6 +29,7 @@ def notes_on(ready: Prepared, order: RerunOrder) -> Sequence[str]:
     """Return what the operator should know, a sentence each; nothing where nothing stands out."""
     edits = ready.edits
     return [
+        *_of_names(ready, edits),
         *_of_readers(ready, edits),
         *_of_context(ready, edits),
         *_of_limits(ready, edits),
@@ -39,6 +40,19 @@ def notes_on(ready: Prepared, order: RerunOrder) -> Sequence[str]:
         *as_then_notes(ready, order),
         *left_out_notes(ready, order.mode),
     ]
+
+
+def _of_names(ready: Prepared, edits: Edits) -> Iterator[str]:
+    """Yield which inputs are named that there were none of: mostly a slip of the pen."""
+    packet, inputs = ready.recorded.packet, ready.recorded.request.inputs
+    known = {*inputs, *packet.facts, *packet.claimed} if packet else {*inputs}
+    there = listed(sorted(inputs)) if inputs else "none"
+    for name in edits.without_inputs:
+        if name not in known:
+            yield f"Leaving {as_name(name)} out changes nothing: its inputs were {there}."
+    for name in edits.inputs:
+        if name not in known:
+            yield f"{as_name(name)} is a further input: recorded were {there}."
 
 
 def _of_readers(ready: Prepared, edits: Edits) -> Iterator[str]:

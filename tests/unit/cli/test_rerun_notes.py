@@ -73,7 +73,14 @@ def unread(what: str) -> str:
         ),
         (
             Edits(model=Scripted({"billing": [say("Hello")]}), task="Other", inputs={"a": 1}),
-            [unread("its task and its inputs")],
+            [
+                "a is a further input: recorded were customer_id, since and until.",
+                unread("its task and its inputs"),
+            ],
+        ),
+        (
+            Edits(without_inputs=("customer", "since")),
+            ["Leaving customer out changes nothing: its inputs were customer_id, since and until."],
         ),
         (
             Edits(
