@@ -39,6 +39,8 @@ class Attempt:
     Empty for a run of the original session."""
     graft: str
     """The re-run whose answers it took over in the place of the recorded ones; else empty."""
+    left_out: str
+    """What it was told of what the record leaves out, and whether it read marks; else empty."""
     started_at: float
     """Seconds since 1970 (UTC)."""
     figures: Figures
@@ -184,6 +186,7 @@ def _attempt(
         edits=read_fields(record.body, started.edits) if started else {},
         flow=started.flow_digest if started else "",
         graft=started.metadata.get("graft", "") if started else "",
+        left_out=_left_out(started.metadata) if started else "",
         started_at=_at(record, node),
         figures=figures,
         outcome=last.outcome.value,
@@ -192,6 +195,10 @@ def _attempt(
         saved_tokens=saved,
         diverged_at=next((event.place for _, event in record.of(ReplayDiverged)), ""),
     )
+
+
+def _left_out(labels: Mapping[str, str]) -> str:
+    return "; ".join(f"{name}: {labels[name]}" for name in ("values", "marks") if name in labels)
 
 
 def _works(record: Record, nodes: Sequence[HandoffNode]) -> list[HandoffWork]:

@@ -1,7 +1,7 @@
 """The same attempt several times over: how it came out, how often, and how much that varies."""
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean, median, stdev
 
@@ -75,16 +75,18 @@ def repeats(
 def made_alike(attempts: Iterable[Attempt]) -> tuple[tuple[Attempt, ...], ...]:
     """Return re-runs by how they were made: from the same attempt, same mode, edits and flow.
 
-    Those that took over the answers of one other re-run are a group of their own.
+    Those that took over the answers of one other re-run are a group of their own, and so are those
+    that read marks where others read what the record leaves out.
 
     Groups stand in the order of their first attempt; runs of the original session are no re-runs.
     Between two of another flow a tool may have changed: what they came to says nothing together.
     """
-    groups: dict[tuple[int | None, str, str, str, str], list[Attempt]] = {}
+    groups: dict[tuple[Hashable, ...], list[Attempt]] = {}
     for attempt in attempts:
         if attempt.is_rerun:
             edits = canonical_text(dict(attempt.edits))
-            made = attempt.repeats, attempt.mode, edits, attempt.flow, attempt.graft
+            how = attempt.mode, edits, attempt.flow, attempt.graft, attempt.left_out
+            made = attempt.repeats, *how
             groups.setdefault(made, []).append(attempt)
     return tuple(tuple(group) for group in groups.values())
 

@@ -183,6 +183,17 @@ def test_attempts_that_took_over_other_answers_were_not_made_alike():
     assert [[a.number for a in group] for group in made_alike(found)] == [[2], [3, 5], [4]]
 
 
+def test_attempts_that_read_marks_were_not_made_like_those_that_were_told_the_values():
+    case = Desk()
+    case.session()
+    for labels in ({"values": "card number"}, {"marks": "read"}, {"values": "card number"}, {}):
+        case.again("h2", FIXED, origin=Origin(metadata=labels))
+
+    found = made_alike(of(case, "h2"))
+
+    assert [[a.number for a in group] for group in found] == [[2, 4], [3], [5]]
+
+
 def test_attempts_of_a_flow_that_was_changed_in_between_were_not_made_alike():
     case = Desk()
     case.session()
