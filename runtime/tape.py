@@ -8,6 +8,7 @@ for another question is a divergence: recorded, never guessed around.
 from collections import defaultdict, deque
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any, NamedTuple
 
 from handoff_console.runtime.contract import HandoffRequest, HandoffResult, Message, Usage
@@ -15,6 +16,7 @@ from handoff_console.runtime.events import (
     ApprovalDecided,
     hop_of,
     is_within,
+    roots_of,
 )
 
 Place = tuple[str | None, int, int]
@@ -155,8 +157,9 @@ class Tape:
         merged = Tape()
         taken_over = self._taken_over(path, other)
 
+        @cache
         def is_mine(at: str | None) -> bool:
-            return not is_within(at, path) or any(is_within(at, one) for one in taken_over)
+            return at is None or not (is_within(at, path) and taken_over.isdisjoint(roots_of(at)))
 
         for name in ("replies", "results", "handoff_ids", "handoffs", "requests"):
             mine, theirs = getattr(self, name), getattr(other, name)
@@ -171,18 +174,18 @@ class Tape:
         merged.given = self.given
         return merged
 
-    def _taken_over(self, path: str, other: "Tape") -> list[str]:
+    def _taken_over(self, path: str, other: "Tape") -> set[str]:
         """Return the paths below one at which another tape has the same request, and no answer."""
-        asked = [at for at, _, _ in other.replies]
-        return [
+        asked = {root for at, _, _ in other.replies if at for root in roots_of(at)}
+        return {
             at
             for (at, attempt), request in other.requests.items()
             if at is not None
             and at != path
             and is_within(at, path)
             and request == self.requests.get((at, attempt))
-            and not any(is_within(one, at) for one in asked)
-        ]
+            and at not in asked
+        }
 
 
 def last_id(ids: Iterable[str]) -> int:

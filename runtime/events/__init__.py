@@ -37,7 +37,13 @@ from handoff_console.runtime.events.handoff import (
     HandoffRejected,
     HandoffRequested,
 )
-from handoff_console.runtime.events.recording import Recording, context_chain, hop_of, is_within
+from handoff_console.runtime.events.recording import (
+    Recording,
+    context_chain,
+    hop_of,
+    is_within,
+    roots_of,
+)
 from handoff_console.runtime.events.session import (
     InputGiven,
     InputRequested,
@@ -114,4 +120,5 @@ __all__ = [
     "load_payload",
     "payload_fields",
     "payload_text",
+    "roots_of",
 ]

@@ -1,7 +1,7 @@
 """A recorded session, wherever it is kept, and the places in it."""
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -57,6 +57,20 @@ def is_within(path: str | None, root: str) -> bool:
         return False
     later = re.match(r"\d+", path[len(base) + 1 :])
     return later is not None and int(later[0]) > hop
+
+
+def roots_of(path: str) -> Iterator[str]:
+    """Yield every path that `path` is within, itself first: for many of both, one look-up each.
+
+    A chain has fewer than 10,000 transfers; of a longer one, which only a file can say, the hops
+    are left out.
+    """
+    yield path
+    for mark in re.finditer(r"[/~#]", path):
+        base = path[: mark.start()]
+        yield base
+        if mark[0] == "~" and (later := re.match(r"\d{1,4}(?!\d)", path[mark.end() :])):
+            yield from (f"{base}~{hop}" for hop in range(1, int(later[0])))
 
 
 def hop_of(path: str) -> tuple[str, int]:
