@@ -136,7 +136,7 @@ _REASONS = {
     Fate.CUT: "{limit} would have ended it",
     Fate.NOT_ASKED: "whoever asks for it does not come so far",
     Fate.OPENED: "{limit} lets it through",
-    Fate.GOES_ON: "{limit} does not end it any more",
+    Fate.GOES_ON: "{limit} would not end it any more",
     Fate.DEPENDS: "depends on what is not recorded",
     Fate.SAME: "",
 }

@@ -58,6 +58,15 @@ def test_a_larger_pool_lets_through_what_was_refused_and_says_what_it_may_take(h
     assert form["change"] == {"pool_tokens": 30_000}
 
 
+def test_what_a_higher_limit_would_not_have_ended_goes_on(handoff):
+    lines = handoff("budget", CUT_OFF, "--limits", "billing.max_steps=20").out.splitlines()
+
+    assert lines[3:5] == [
+        "h2 billing           ▲ limit_reached   goes on",
+        "  its steps would not end it any more",
+    ]
+
+
 def test_limits_are_said_for_one_agent_or_for_all(handoff):
     def limited(*words: str) -> tuple[object, list[str]]:
         form = json.loads(handoff("budget", CUT_OFF, "--json", *words).out)
