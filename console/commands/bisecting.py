@@ -1,6 +1,7 @@
 """Which change flips it: the smallest difference between a failed attempt and a good one."""
 
 import asyncio
+import re
 import sqlite3
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
@@ -172,15 +173,33 @@ def find_cause(store_path: Path, asked: Bisection) -> Cause:
                 sink=EventList(key),
             )
         )
-    return replace(found, changes=_without_values(found.changes, ready.flow.flow.redaction))
+    redaction = ready.flow.flow.redaction
+    return replace(
+        found,
+        changes=_without_values(found.changes, redaction),
+        without_one=tuple(
+            replace(one, changes=_without_values(one.changes, redaction))
+            for one in found.without_one
+        ),
+    )
 
 
 def _without_values(changes: Sequence[Change], redaction: Redaction) -> tuple[Change, ...]:
     """Return changes as a record would have them: an answer is passed on."""
+
+    def written(one: Change, value: Any) -> Any:
+        # By its name too: a password has no form by which it could be told.
+        (clean,) = redaction.clean({_KEYED.sub("", one.name): value}).values()
+        return clean
+
     return tuple(
-        replace(one, before=redaction.clean(one.before), after=redaction.clean(one.after))
+        replace(one, before=written(one, one.before), after=written(one, one.after))
         for one in changes
     )
+
+
+_KEYED = re.compile(r"^(?:inputs|facts|packet\.claimed)\.")
+"""What stands before the name that a value had in its record."""
 
 
 def cause_form(asked: Bisection, found: Cause) -> dict[str, Any]:

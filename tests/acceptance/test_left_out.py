@@ -3,6 +3,8 @@
 import json
 import re
 import sqlite3
+import subprocess
+import sys
 from contextlib import closing
 from pathlib import Path
 
@@ -18,6 +20,30 @@ from handoff_console.store.db import open_reader
 pytestmark = pytest.mark.acceptance
 
 FLOW = ("--flow", "till.py:flow")
+VAULT = """\
+from handoff_console.runtime import Agent, Flow, say
+
+
+def clerk(call):
+    if call.request.inputs.get("password") != "hunter2":
+        raise ValueError("wrong password")
+    return say("open")
+
+
+flow = Flow("vault", [Agent("clerk", model=clerk)])
+"""
+OPEN = """\
+from pathlib import Path
+
+from vault import flow
+
+from handoff_console.console.commands.running import run_once
+from handoff_console.runtime import HandoffRequest
+
+for inputs in ({}, {"password": "hunter2"}):
+    request = HandoffRequest(task="Open it.", inputs=inputs)
+    run_once(Path("handoff.db"), flow, request, source="vault.py:flow")
+"""
 
 
 @pytest.fixture(autouse=True)
@@ -239,6 +265,22 @@ def test_what_flips_it_is_looked_for_with_the_value_or_with_marks_where_somebody
     assert set(lines(folder / "read.txt")[len(before) :]) == {MESSAGE}
     assert "No value 'cart' was left out" in misspelt.err
     assert not is_written(folder)
+
+
+def test_a_value_by_which_the_outcome_flips_is_not_printed(handoff, folder):
+    (folder / "vault.py").write_text(VAULT)
+    (folder / "open.py").write_text(OPEN)
+    subprocess.run([sys.executable, "open.py"], cwd=folder, check=True)
+    ids = {one["outcome"]: one["session_id"] for one in json.loads(handoff("list", "--json").out)}
+    words = ("bisect", f"{ids['error']}:h1", f"{ids['ok']}:h1", "--flow", "vault.py:flow")
+    value = ("--value", "password=hunter2")
+
+    text, form = (handoff(*words, *value, *more).out for more in ((), ("--json",)))
+
+    assert "  inputs.password: nothing → [redacted: password]\n" in text
+    assert json.loads(form)["changes"] == [
+        {"name": "inputs.password", "failed": None, "good": "[redacted: password]"}
+    ]
 
 
 def test_a_re_run_that_waited_in_another_process_is_told_the_value_again(handoff, folder):
