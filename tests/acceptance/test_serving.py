@@ -124,6 +124,24 @@ def test_a_browser_that_connects_at_the_last_moment_does_not_keep_the_console_op
     assert "Traceback" not in err
 
 
+@pytest.mark.parametrize("end", [signal.SIGINT, signal.SIGTERM], ids=["ctrl-c", "terminated"])
+def test_a_console_that_ends_leaves_nothing_in_the_log_beside_the_store(
+    served, handoff, folder, end
+):
+    log = folder / "handoff.db-wal"
+    handoff("run", "support", "--message", "Why was I charged twice?")
+    console = served("open")
+    handoff("run", "support", "--message", "I want a refund")
+    before = log.stat().st_size
+
+    console.process.send_signal(end)
+    console.process.communicate(timeout=60)
+
+    assert before > 0
+    assert not log.exists() or log.stat().st_size == 0
+    assert "I want a refund" in handoff("list").out
+
+
 def test_two_demos_run_side_by_side(served):
     one, two = served("demo"), served("demo")
 
