@@ -165,6 +165,21 @@ def test_who_had_answered_before_a_session_is_continued_from_is_not_asked(store)
     assert notes(store, session, "h2", Mode.CONTINUE, Edits(inputs={"customer": "1"})) == []
 
 
+def test_who_had_not_answered_yet_is_asked_where_a_session_is_continued_and_that_is_said(
+    store, tmp_path, monkeypatch
+):
+    session = ran(store, "billing=shop.py:mine")
+    with closing(open_store(store)) as db:
+        db.execute("delete from events where seq > 14")  # its process died
+    (other,) = (one for one in notes(store, session, "h1", Mode.CONTINUE) if "billing" in one)
+    monkeypatch.setenv("OPENAI_API_KEY", "")
+    shop(tmp_path, ("model=billing", 'model="openai:gpt-4o"'))
+
+    assert other.startswith("billing asked the model 'mine' when this was recorded")
+    with pytest.raises(FlowError, match="agent 'billing': .* has no key"):
+        notes(store, session, "h1", Mode.CONTINUE)
+
+
 def test_a_live_model_without_a_key_leaves_the_flows_own_and_says_so(store, monkeypatch):
     session = ran_live(store, monkeypatch, "openai:gpt-4o")
 
