@@ -14,6 +14,8 @@ DARK_BACKGROUND = "#171614"
 PRIMARY = "#2F6FD0"
 PRIMARY_ON_DARK = "#7FB0F5"
 """Light enough to be read as text: selected tabs are written in it."""
+PRIMARY_ON_TINT = "#285FB3"
+"""The same on a light tint of itself."""
 ICON = "🔀"
 """The page's icon; an emoji, so that it is not looked for in the network."""
 STAYS = "stays_in_sight"
@@ -109,11 +111,15 @@ def style_sheet(*, dark: bool) -> str:
     """Return what the page's own style sheet adds to Streamlit's theme.
 
     Streamlit writes white on primary buttons and on what was chosen of several, whatever their
-    colour; captions, and the words of a command line, in colours too faint to be read; and it cuts
-    a long choice without a sign. A column with a container of the key `STAYS` stays in sight.
+    colour; which of a row of buttons is chosen, in a colour on a tint of itself; captions, and the
+    words of a command line, in colours too faint to be read; and it cuts a long choice without a
+    sign. A column with a container of the key `STAYS` stays in sight.
     """
     ink = DARK_BACKGROUND if dark else LIGHT_BACKGROUND
+    chosen = PRIMARY_ON_DARK if dark else PRIMARY_ON_TINT
     rules = (
+        ".stButtonGroup button:is([aria-checked='true'], [aria-pressed='true']) * "
+        f"{{ color: {chosen}; }}",
         f"[data-testid='stBaseButton-primary']:enabled * {{ color: {ink}; }}",
         f"[data-testid='stMultiSelect'] [data-tag] * {{ color: {ink}; }}",
         "[data-testid='stCaptionContainer'] { opacity: .78; }",

@@ -64,7 +64,7 @@ def _check(shown: BurnDown) -> Node:
         f" {count(shown.left_out, 'entry is', 'entries are')} not drawn." if shown.left_out else ""
     )
     return tag(
-        "div.small.quiet.number",
+        "div.small.number",
         tag("span.glyph", sign, outcome="ok" if shown.adds_up else "error"),
-        f" {shown.check}{left_out}",
+        tag("span.quiet", f" {shown.check}{left_out}"),
     )

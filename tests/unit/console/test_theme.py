@@ -93,3 +93,17 @@ def test_captions_command_lines_and_chosen_words_are_not_written_too_faintly():
         assert "[data-testid='stCaptionContainer'] { opacity: .78; }" in written
         assert "[data-testid='stCode'] code span { color: inherit !important; }" in written
         assert f"[data-testid='stMultiSelect'] [data-tag] * {{ color: {ink}; }}" in written
+
+
+def tinted(tint, share, ground):
+    parts = [(int(tint[at : at + 2], 16), int(ground[at : at + 2], 16)) for at in (1, 3, 5)]
+    return "#" + "".join(
+        f"{round(mine * share + under * (1 - share)):02X}" for mine, under in parts
+    )
+
+
+def test_which_of_a_row_of_buttons_is_chosen_can_be_read_on_its_tint():
+    ground = tinted(theme.PRIMARY, 0.13, theme.LIGHT_BACKGROUND)
+
+    assert contrast(theme.PRIMARY_ON_TINT, ground) >= 4.5
+    assert f"color: {theme.PRIMARY_ON_TINT}" in theme.style_sheet(dark=False)
