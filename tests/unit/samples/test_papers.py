@@ -1,5 +1,6 @@
 """The librarian whose shelf is an MCP server: run over stdio, and as it is recorded."""
 
+import sys
 from dataclasses import replace
 from importlib.util import find_spec
 
@@ -72,3 +73,11 @@ def test_without_the_extra_the_flow_is_there_and_says_what_is_missing(monkeypatc
 
     assert session.status == "error"
     assert session.answer == ("The shelf could not be reached: the extra `mcp` is not installed.")
+
+
+def test_without_the_extra_its_recording_can_still_be_verified(monkeypatch):
+    name = "handoff_console.sample_runs.research_server"
+    monkeypatch.setitem(sys.modules, name, None)
+    monkeypatch.delattr(sys.modules["handoff_console.sample_runs"], "research_server", False)
+
+    assert papers.sample.recorded_flow is papers.flow
