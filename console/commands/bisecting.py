@@ -21,7 +21,7 @@ from handoff_console.runtime.causes import Cause, Estimate, estimate
 from handoff_console.runtime.changes import Attempt, Change, Changes, changes_between
 from handoff_console.runtime.contract import Status
 from handoff_console.runtime.filling import filled_together
-from handoff_console.runtime.recorded import find_handoff
+from handoff_console.runtime.recorded import agent_of, find_handoff
 from handoff_console.runtime.redaction import has_mark
 from handoff_console.runtime.rerun_player import Mode
 from handoff_console.store import reader
@@ -74,13 +74,15 @@ def prepare(db: sqlite3.Connection, asked: Bisection) -> Prepared:
     Raises:
         CommandError: An attempt is not named clearly, the two are of different agents, or the good
             one failed.
-        RequestError: There is no such handoff, or it never began.
+        RequestError: There is no such handoff, it never began, its agent is gone from the flow, or
+            a value is not what was left out of the records.
         FlowNotNamed: The session ran a file, and the file is not named.
         FlowError: A model that would be asked cannot be asked here.
         MarksInRequest: A model would be asked with a mark where a value was left out of a record.
     """
     failed, good = _attempt(db, asked.failed), _attempt(db, asked.good)
     flow = flow_for(failed.recording, asked.named, failed.handoff_id)
+    agent = agent_of(flow.flow, find_handoff(*failed)).name
     if asked.values:
         both = [failed.recording, good.recording]
         both = filled_together(both, asked.values, flow.flow.redaction)
@@ -97,7 +99,6 @@ def prepare(db: sqlite3.Connection, asked: Bisection) -> Prepared:
             "the marks."
         )
     took = estimate(changes, _tokens(failed), asked.repeats)
-    agent = find_handoff(*failed).opened.target
     if changes.changes:
         check_can_be_asked(flow.flow, reached(flow.flow, agent, asked.mode))
     told = not_as_it_was(flow, agent, asked.mode)

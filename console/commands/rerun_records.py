@@ -15,7 +15,7 @@ from handoff_console.console.commands.rerun_orders import RerunOrder
 from handoff_console.runtime import Flow, Origin, Recording, SessionResult
 from handoff_console.runtime.edits import Edits
 from handoff_console.runtime.events import SessionStarted
-from handoff_console.runtime.recorded import find_handoff
+from handoff_console.runtime.recorded import agent_of, find_handoff
 from handoff_console.runtime.rerun import rerun
 from handoff_console.runtime.rerun_player import Mode
 from handoff_console.store import reader
@@ -63,6 +63,7 @@ def resume_rerun(
 
     Raises:
         CannotGoOn: What it repeats is gone, or a value of its edits was left out of the record.
+        RequestError: Its agent is gone from the flow.
         FlowError: A model that it may ask cannot be asked here.
     """
     started = started_of(so_far)
@@ -96,7 +97,8 @@ def resume_rerun(
 
 def _check_models(flow: Flow, original: Recording, started: SessionStarted, edits: Edits) -> None:
     """Refuse to go on where a model cannot be asked here; the edited one is made anew anyway."""
-    agent, mode = find_handoff(original, started.rerun_handoff).opened.target, started.rerun_mode
+    agent = agent_of(flow, find_handoff(original, started.rerun_handoff)).name
+    mode = started.rerun_mode
     whole = frozenset(flow.agents_by_name)
     asked = whole if mode == Mode.CONTINUE else reached(flow, agent, Mode(mode))
     check_can_be_asked(flow, asked - {agent} if edits.model is not None else asked)

@@ -166,3 +166,19 @@ def test_where_nothing_is_tried_no_model_has_to_be_at_hand(handoff, folder, monk
     done = handoff("bisect", name, name, "--flow", "shop.py:flow", "--plan")
 
     assert done.out == "Nothing that a re-run could change differs; nothing will run.\n"
+
+
+def test_of_an_agent_that_is_gone_it_is_one_sentence(handoff, folder):
+    shop(folder)
+    run = handoff("run", "shop.py:flow", "--message", "Why twice?", "--json")
+    session = json.loads(run.out)["session_id"]
+    words = ("rerun", session, "h2", "--flow", "shop.py:flow", "--limits", "max_steps=1", "--json")
+    failed = json.loads(handoff(*words).out)["runs"][0]["session_id"]
+    shop(folder, ('"billing"', '"bills"'))
+
+    done = handoff("bisect", failed, f"{session}:h2", "--flow", "shop.py:flow")
+
+    assert done.err == (
+        "handoff: The flow 'shop' has no agent 'billing' any more; it has: bills, checker, "
+        "triage.\n"
+    )

@@ -5,6 +5,7 @@ import json
 import pytest
 from support.mailboxes import mailbox, sent
 from support.shops import shop
+from support.tills import with_till
 
 pytestmark = pytest.mark.acceptance
 
@@ -234,3 +235,21 @@ def test_a_rerun_that_waits_does_not_go_on_with_a_model_that_cannot_be_asked(
 
     assert "agent 'clerk': The model 'openai:gpt-4o' has no key" in refused.err
     assert (refused.status, sent(folder)) == (2, ["noted this"])
+
+
+def test_a_re_run_that_waits_does_not_go_on_without_its_agent(handoff, folder):
+    till = with_till(folder)
+    flow = ("--flow", "till.py:flow")
+    run = handoff(
+        "run", "till.py:flow", "--message", "Charge A-1 to 0000 0000 0000 0001.", "--json"
+    )
+    words = ("rerun", json.loads(run.out)["session_id"], "h1", *flow, "--mode", "live", "--json")
+    form = handoff(*words, "--arm", "charge").out
+    waiting = json.loads(form)["runs"][0]["session_id"]
+    handoff("approve", waiting, "--no")
+    till.write_text(till.read_text().replace('"clerk", model', '"teller", model'))
+
+    done = handoff("resume", waiting, *flow)
+
+    assert done.status == 2
+    assert done.err == ("handoff: The flow 'till' has no agent 'clerk' any more; it has: teller.\n")
