@@ -129,8 +129,8 @@ flow = Flow(
 def in_process() -> Flow:
     """Return the flow with the same tools, answered in this process: recordings wait for nobody.
 
-    Without the extra `mcp` it is the flow itself, whose tools say that it is missing: where recorded
-    answers are read, none of them is asked.
+    Without the extra `mcp` it is the flow itself, whose tools say that it is missing: where answers
+    of a recording are read, none of them is asked.
     """
     try:
         from handoff_console.sample_runs import research_server
