@@ -7,6 +7,7 @@ with that. Any other is told the values by a person. Neither writes them anywher
 from collections import Counter
 from collections.abc import Mapping, MutableMapping, Sequence
 from dataclasses import dataclass
+from threading import Lock
 
 from handoff_console.console.commands.errors import CommandError, ValuesLeftOut
 from handoff_console.runtime import Recording, Redaction
@@ -17,6 +18,7 @@ from handoff_console.runtime.gaps import Gap, gaps, mark_of
 _SESSIONS_KEPT = 500
 _originals: dict[str, Mapping[str, str]] = {}
 """Of sessions that wait, what was left out of their record, as `RunOptions.originals` has it."""
+_changing = Lock()
 
 _DERIVED = ("step", "call")
 """Words in the places of what models and tools said, who mostly repeat what a person did."""
@@ -37,11 +39,12 @@ def keep_while_waiting(
     session_id: str, originals: MutableMapping[str, str], *, waits: bool
 ) -> None:
     """Keep what was left out of a session's record while it waits; forget it when it does not."""
-    _originals.pop(session_id, None)
-    if waits:
-        _originals[session_id] = originals
-        while len(_originals) > _SESSIONS_KEPT:
-            _originals.pop(next(iter(_originals)))
+    with _changing:  # sessions run in threads of their own
+        _originals.pop(session_id, None)
+        if waits:
+            _originals[session_id] = originals
+            while len(_originals) > _SESSIONS_KEPT:
+                _originals.pop(next(iter(_originals)))
 
 
 def made_whole(

@@ -1,7 +1,17 @@
 """Which values a person is asked for, and what stands for those that nobody is asked about."""
 
+import sys
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from handoff_console.console.commands import left_out_values
 from handoff_console.console.commands.errors import ValuesLeftOut
-from handoff_console.console.commands.left_out_values import asked_for, said_values
+from handoff_console.console.commands.left_out_values import (
+    asked_for,
+    keep_while_waiting,
+    said_values,
+)
 from handoff_console.runtime.gaps import Gap
 
 SAID = Gap("message", "card number", 1, "My card is [redacted: card number].")
@@ -38,3 +48,27 @@ def test_a_refusal_says_how_many_values_one_text_misses():
     refused = ValuesLeftOut("s1", [TWO, CALLED])
 
     assert "card number (2 in message, h1 step 1)" in str(refused)
+
+
+@pytest.fixture
+def hurried():
+    """Threads that take turns as often as they can."""
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    yield
+    sys.setswitchinterval(before)
+
+
+@pytest.mark.usefixtures("hurried")
+def test_many_sessions_begin_to_wait_at_the_same_time(monkeypatch):
+    monkeypatch.setattr(left_out_values, "_originals", {})
+    monkeypatch.setattr(left_out_values, "_SESSIONS_KEPT", 5)
+
+    def wait(session: int) -> None:
+        for turn in range(5_000):
+            keep_while_waiting(f"s{session}-{turn}", {}, waits=True)
+
+    with ThreadPoolExecutor(8) as threads:
+        list(threads.map(wait, range(8)))
+
+    assert len(left_out_values._originals) == 5
