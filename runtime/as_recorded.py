@@ -1,8 +1,9 @@
 """A flow as a session was recorded with it: its words, its edges, its limits.
 
 What a record holds as data counts; code comes from the flow that the user names: tools, schemas,
-payloads, checks. A record never widens what that flow allows: an edge that is gone stays gone. Nor
-does the flow widen what was recorded: an edge that is new since is not offered.
+payloads, checks. What is gone from that flow stays gone (an edge, an agent, a tool, a schema), and
+what is new since is not offered. Limits, and which tools an edge lets through, are the recorded
+ones, wider or narrower than the flow's by now.
 """
 
 import json

@@ -3,6 +3,7 @@
 Said of those who may really be asked: of nobody else does it matter.
 """
 
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
 from handoff_console.console.commands.recorded_flows import RecordedFlow
@@ -11,8 +12,9 @@ from handoff_console.console.commands.rerun_orders import Prepared, RerunOrder
 from handoff_console.runtime.contract import HUMAN, HandoffKind
 from handoff_console.runtime.events import HandoffClosed, HandoffOpened, Recording
 from handoff_console.runtime.flow import Flow
+from handoff_console.runtime.models import PROVIDERS
 from handoff_console.runtime.rerun_player import Mode
-from handoff_console.store.analysis.plain_text import as_name, ended, one_line
+from handoff_console.store.analysis.plain_text import as_name, ended, listed, one_line
 
 _SHOWN = 3
 """Of more parts than that, the others are counted: a note is one sentence."""
@@ -34,12 +36,22 @@ def as_then_notes(ready: Prepared, order: RerunOrder) -> Iterator[str]:
             f"It runs as it was recorded, not as the flow says now: {_joined(kept)}. What is new "
             "in the flow is tried by running it anew."
         )
+    left = defaultdict[str, list[str]](list)
     for other in ready.flow.other_models:
         is_target = other.agent == target
         is_given = is_target and ready.edits.model is not None
-        is_only = other.is_asked and not other.own  # the flow leaves it to whoever runs it
-        if other.agent in asked and not is_given and not is_only:
+        if other.agent not in asked or is_given:
+            continue
+        if other.is_asked and not other.own:  # the flow leaves it to whoever runs it
+            left[other.recorded].append(other.agent)
+        else:
             yield _of_model(other, is_target=is_target)
+    for model, agents in left.items():
+        if model.partition(":")[0] in PROVIDERS:  # nobody is asked there without being named
+            yield (
+                f"{listed(agents)} {'asks' if len(agents) == 1 else 'ask'} {one_line(model, 60)} "
+                "as when this was recorded: the flow names no model."
+            )
 
 
 def _joined(parts: Sequence[str]) -> str:

@@ -235,6 +235,19 @@ def test_of_a_flow_that_leaves_the_model_to_its_caller_nothing_is_said(store, tm
     )
 
 
+@pytest.mark.usefixtures("with_key")
+def test_a_provider_is_named_before_it_is_asked_also_where_the_flow_names_no_model(
+    store, tmp_path, monkeypatch
+):
+    session = ran_live(store, monkeypatch, "openai:gpt-4o")
+    shop(tmp_path, ("model=triage, ", ""))
+
+    assert notes(store, session, "h1", Mode.WHAT_IF) == [
+        "triage asks openai:gpt-4o as when this was recorded: the flow names no model."
+    ]
+    assert notes(store, session, "h2", Mode.WHAT_IF) == []
+
+
 def test_where_neither_model_can_be_asked_it_is_said_what_the_recorded_one_lacks(
     store, tmp_path, monkeypatch
 ):
