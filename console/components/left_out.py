@@ -39,7 +39,7 @@ def left_out_form(
     with st.form(f"left_out/{session_id}", border=False, clear_on_submit=False):
         nodes: list[Node] = [
             tag("b", "Values were left out of its record. Say them, so that its agents read them."),
-            tag("p.quiet.small", "They are checked against the record, and written down nowhere."),
+            tag("p.quiet.small", "Only their form can be checked. They are written down nowhere."),
         ]
         panel("left_out", nodes)
         for place, there in groupby(asked, lambda one: one.gap.place):

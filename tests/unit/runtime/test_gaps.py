@@ -154,6 +154,14 @@ def test_what_would_not_be_left_out_again_as_it_was_is_refused(value):
     )
 
 
+def test_another_value_of_the_same_form_is_not_told_from_the_one_that_was_said():
+    begun, _ = recorded(shop(), f"My card is {CARD}.", until="model_called")
+
+    whole = filled(begun, {"card number": [OTHER]}, RULES)
+
+    assert whole.body(begun.events[1].payload.message)["content"] == f"My card is {OTHER}."
+
+
 def test_a_name_that_nothing_was_left_out_by_is_refused():
     begun, _ = recorded(shop(), f"My card is {CARD}.", until="model_called")
 
