@@ -120,7 +120,8 @@ def style_sheet(*, dark: bool) -> str:
     rules = (
         ".stButtonGroup button:is([aria-checked='true'], [aria-pressed='true']) * "
         f"{{ color: {chosen}; }}",
-        f"[data-testid='stBaseButton-primary']:enabled * {{ color: {ink}; }}",
+        # Those of a form are called `stBaseButton-primaryFormSubmit`.
+        f"[data-testid^='stBaseButton-primary']:enabled * {{ color: {ink}; }}",
         f"[data-testid='stMultiSelect'] [data-tag] * {{ color: {ink}; }}",
         "[data-testid='stCaptionContainer'] { opacity: .78; }",
         "[data-testid='stCode'] code span { color: inherit !important; }",

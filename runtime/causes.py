@@ -217,6 +217,7 @@ _SENTENCES: dict[Conclusion, Callable[[Cause], str]] = {
     ),
     Conclusion.NOTHING_DIFFERS: lambda cause: (
         "The two attempts differ in nothing that a re-run can change"
-        + (f" ({', '.join(cause.untried)} cannot be changed)." if cause.untried else ".")
+        + (f" ({', '.join(cause.untried)} cannot be changed)" if cause.untried else "")
+        + ": run one of them several times to see whether it comes out by chance."
     ),
 }

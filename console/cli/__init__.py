@@ -94,6 +94,10 @@ def _missing_library(error: Exception) -> str:
     name = (error.name or "").partition(".")[0]
     if not name or name == __name__.partition(".")[0]:
         return ""
+    extra = {"mcp": "mcp", "pydantic_ai": "live", "wordllama": "embed"}.get(name, "")
+    if extra:
+        what = f"'handoff-console[{extra}]'"
+        return f"This command needs {name!r}, which is not installed; run `pip install {what}`."
     return (
         f"This command needs {name!r}, which is not installed; run `pip install handoff-console` "
         "without --no-deps."

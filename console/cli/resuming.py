@@ -27,7 +27,8 @@ from handoff_console.console.commands.stores import full_session_id
 from handoff_console.console.commands.typed_values import json_typed, value_like
 from handoff_console.console.commands.waiting import pending, pending_of
 from handoff_console.console.viewmodels.text import as_name, one_line
-from handoff_console.runtime import SessionResult
+from handoff_console.runtime import RequestError, SessionResult
+from handoff_console.runtime.gaps import Gap
 from handoff_console.store.db import open_reader
 
 
@@ -115,15 +116,26 @@ def _resumed(store: Path, session_id: str, how: Resumption, terminal: Terminal) 
 
     Raises:
         ValuesLeftOut: Nobody was asked, or nothing was said.
+        RequestError: A value is not what was left out, and nobody said another.
     """
-    try:
-        return _Resumed(resume_session(store, session_id, how), how)
-    except ValuesLeftOut as missing:
-        values = ask_values(missing.gaps, terminal) if is_interactive(terminal) else None
-        if values is None:
-            raise
-    how = replace(how, values={**how.values, **values}, leave_marks=True)
-    return _Resumed(resume_session(store, session_id, how), how)
+    gaps: Sequence[Gap] = ()
+    said = how
+    while True:
+        try:
+            return _Resumed(resume_session(store, session_id, said), said)
+        except ValuesLeftOut as missing:
+            gaps = missing.gaps
+            values = ask_values(gaps, terminal) if is_interactive(terminal) else None
+            if values is None:
+                raise
+        except RequestError as wrong:
+            if not gaps:
+                raise
+            terminal.note(str(wrong))
+            values = ask_values(gaps, terminal)
+            if values is None:
+                raise
+        said = replace(how, values={**how.values, **values}, leave_marks=True)
 
 
 def until_it_rests(

@@ -4,10 +4,12 @@ A process that ran a session until it waited for somebody still knows what it wa
 with that. Any other is told the values by a person. Neither writes them anywhere.
 """
 
+import json
 from collections import Counter
 from collections.abc import Mapping, MutableMapping, Sequence
 from dataclasses import dataclass
 from threading import Lock
+from typing import Any
 
 from handoff_console.console.commands.errors import CommandError, ValuesLeftOut
 from handoff_console.runtime import Recording, Redaction
@@ -91,6 +93,12 @@ def left_out(recording: Recording) -> list[Gap]:
 def known_here(recording: Recording, *, of: str) -> Recording:
     """Return a record with what this process knows of it, since it was said to session `of`."""
     return with_bodies(recording, _originals.get(of, {}))
+
+
+def known_body(session_id: str, digest: str) -> Any:
+    """Return a body as this process knows that it was before it was redacted; None where not."""
+    text = _originals.get(session_id, {}).get(digest)
+    return json.loads(text) if text else None
 
 
 def asked_for(missing: Sequence[Gap]) -> list[Asked]:

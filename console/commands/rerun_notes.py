@@ -11,7 +11,7 @@ from handoff_console.console.commands.left_out import left_out_notes
 from handoff_console.console.commands.model_reading import may_read_prompt, reads_of
 from handoff_console.console.commands.recorded_models import activated_of
 from handoff_console.console.commands.rerun_orders import Prepared, RerunOrder, recorded_outcome
-from handoff_console.runtime.contract import ContextPolicy, Status
+from handoff_console.runtime.contract import ContextPolicy, State, Status
 from handoff_console.runtime.edits import Edits
 from handoff_console.runtime.events import SessionClosed, ToolCalled
 from handoff_console.runtime.models import Model, as_model
@@ -20,6 +20,7 @@ from handoff_console.runtime.recorded import agent_of
 from handoff_console.runtime.rerun_player import Mode
 from handoff_console.store.analysis.plain_text import as_name, listed
 
+_NO_RESULT = (State.WAITING, State.INCOMPLETE)
 _REQUEST = frozenset({"messages", "request"})
 """Whoever reads these may read any part of the request."""
 _PACKET = frozenset({"messages", "packet"})
@@ -125,7 +126,8 @@ def _of_context(ready: Prepared, edits: Edits) -> Iterator[str]:
 def _of_limits(ready: Prepared, edits: Edits) -> Iterator[str]:
     before = ready.recorded.request.limits.model_dump()
     higher = all(number >= before.get(name, number) for name, number in edits.limits.items())
-    if edits.limits and higher and recorded_outcome(ready) not in (Status.LIMIT_REACHED, "waiting"):
+    no_good = (Status.LIMIT_REACHED, *_NO_RESULT)
+    if edits.limits and higher and recorded_outcome(ready) not in no_good:
         yield (
             "It ended within its limits when this was recorded; higher ones change nothing as long "
             "as it answers the same."
@@ -189,7 +191,7 @@ def _of_end(ready: Prepared, mode: Mode) -> Iterator[str]:
                 "The record ends before the session does: from there on models and tools are "
                 "really asked, and how often is not known."
             )
-    elif recorded_outcome(ready) == "waiting":
+    elif recorded_outcome(ready) in _NO_RESULT:
         if mode is Mode.VERIFY:
             yield "It had no result yet when this was recorded: it ends where its record does."
         else:

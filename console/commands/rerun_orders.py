@@ -13,7 +13,7 @@ from handoff_console.console.commands.recorded_flows import (
     started_of,
 )
 from handoff_console.runtime import Recording
-from handoff_console.runtime.contract import HandoffRequest
+from handoff_console.runtime.contract import HandoffRequest, State
 from handoff_console.runtime.edits import Edits
 from handoff_console.runtime.events import HandoffClosed, HandoffRequested
 from handoff_console.runtime.filling import filled
@@ -114,14 +114,19 @@ def recorded_outcome(ready: Prepared) -> str:
 
 
 def recorded_outcome_of(recording: Recording, recorded: RecordedAgain) -> str:
-    """Return how a recorded handoff came out; `waiting` where it had no result yet."""
+    """Return how a recorded handoff came out.
+
+    Without a result it was `waiting` for somebody, or it is `incomplete`: the record breaks off.
+    """
     event = recorded.event
     ends = [
         one for one in recording.events if isinstance(one.payload, HandoffRequested | HandoffClosed)
     ]
     tape = read_tape(replace(recording, events=ends))
     result = recorded_result(recording, tape, event.path or "", event.attempt)
-    return result.status.value if result else "waiting"
+    if result:
+        return result.status.value
+    return (State.WAITING if recorded.waits_for else State.INCOMPLETE).value
 
 
 def _graft(db: sqlite3.Connection, session_id: str, order: RerunOrder) -> Recording | None:

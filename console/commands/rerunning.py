@@ -128,7 +128,9 @@ def rerun_handoff(store_path: Path, asked: str, order: RerunOrder) -> Rerun:
 def _outcome_before(ready: Prepared, order: RerunOrder) -> str:
     if order.mode is not Mode.CONTINUE:
         return recorded_outcome(ready)
-    return Record(ready.recording.events, ready.recording.body).tree.outcome.value
+    outcome = Record(ready.recording.events, ready.recording.body).tree.outcome
+    # Whether anything still runs, the record alone does not say.
+    return (State.INCOMPLETE if outcome is State.RUNNING else outcome).value
 
 
 def read_run(store_path: Path, done: Rerun, run: Ran) -> Ran:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from handoff_console.console.commands.left_out_values import known_body
 from handoff_console.runtime import Decision
 from handoff_console.runtime.contract import Effect
 from handoff_console.runtime.events import (
@@ -176,6 +177,8 @@ def _approvals(
             continue
         schemas = _schemas(db, events) if schemas is None else schemas
         parameters = schemas.get((agents.get(event.handoff_id, ""), payload.tool), {})
+        # Whoever ran the session here is shown what it will really do.
+        shown = known_body(event.session_id, payload.shown) or reader.body(db, payload.shown)
         yield PendingApproval(
             approval_id=payload.approval_id,
             handoff_id=event.handoff_id or "",
@@ -183,7 +186,7 @@ def _approvals(
             path=event.path or "",
             tool=payload.tool,
             effect=payload.effect,
-            arguments=_in_order(reader.body(db, payload.shown)["arguments"], parameters),
+            arguments=_in_order(shown["arguments"], parameters),
             shown=payload.shown,
             asked_at=event.at,
             parameters=parameters,

@@ -61,7 +61,10 @@ def flip_plan(ready: Prepared, repeats: int) -> FlipPlan:
 
 def _what_is_tried(changes: int) -> str:
     if not changes:
-        return "The two differ in nothing that a re-run can change."
+        return (
+            "The two differ in nothing that a re-run can change: run one of them several times to "
+            "see whether it comes out by chance."
+        )
     together = ", alone and together" if changes > 1 else ""
     return f"{count(changes, 'difference')} between the two can be tried{together}."
 

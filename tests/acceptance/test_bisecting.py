@@ -77,7 +77,7 @@ def test_an_attempt_that_differs_in_nothing_is_a_no(handoff, failed):
 
     assert (done.status, done.out.splitlines()[0]) == (
         1,
-        "The two attempts differ in nothing that a re-run can change.",
+        "The two attempts differ in nothing that a re-run can change: run one of them",
     )
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from support.command import program
 from support.terminals import typed
-from support.tills import CARD, MESSAGE, lines, with_till
+from support.tills import CARD, MESSAGE, TILL, lines, with_till
 
 from handoff_console.console.commands.rerun_records import recorded_order
 from handoff_console.console.commands.rerun_words import rerun_command
@@ -311,3 +311,28 @@ def test_a_re_run_that_was_let_read_marks_goes_on_with_them(handoff, folder):
 
     assert handoff("resume", waiting, *FLOW).status == 0
     assert lines(folder / "charged.txt") == [f"{CARD} 30"]
+
+
+def test_a_wrong_value_is_asked_for_again(folder, killed):
+    status, shown = typed(folder, ["resume", killed, *FLOW], ["4111\n", f"{CARD}\n"])
+
+    assert status == 0
+    assert "What is given for card number is not what was left out in message" in shown
+    assert lines(folder / "charged.txt") == [f"{CARD} 30"]
+
+
+def test_whoever_ran_it_is_shown_what_will_really_be_done_and_may_say_yes(folder):
+    (folder / "till.py").write_text(TILL.replace("effect=Effect.WRITE", "effect=Effect.EXTERNAL"))
+
+    status, shown = typed(folder, ["run", "till.py:flow", "--message", MESSAGE], ["y\n"])
+
+    assert status == 0
+    assert f"  card   {CARD}\n" in shown
+    assert lines(folder / "charged.txt") == [f"{CARD} 30"]
+    assert not is_written(folder)
+
+
+def test_a_handoff_whose_process_was_killed_is_told_as_incomplete(handoff, killed):
+    plan = handoff("rerun", killed, "h1", *FLOW, "--mode", "verify", "--plan")
+
+    assert plan.out.startswith("clerk (h1) again, verify; recorded as incomplete\n")

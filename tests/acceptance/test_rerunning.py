@@ -436,6 +436,13 @@ def test_what_is_another_one_about_a_tool_is_told_in_words(handoff, folder, mail
     )
 
 
+def test_a_slip_in_how_many_times_starts_nothing(handoff):
+    done = handoff("rerun", "nobody", "h1", "--times", "100000")
+
+    assert (done.status, done.out) == (2, "")
+    assert done.err.startswith("handoff: It runs 1 to 1,000 times at once, and 100,000 are asked")
+
+
 def test_a_value_that_was_left_out_of_the_record_is_asked_for(handoff, folder):
     mailbox(folder)
     form = json.loads(

@@ -13,6 +13,7 @@ from support.threads import joined
 
 from handoff_console.console.commands import working
 from handoff_console.console.commands.flows import load_flow
+from handoff_console.console.commands.left_out_values import keep_while_waiting
 from handoff_console.console.commands.running import run_once
 from handoff_console.console.commands.saying import decide
 from handoff_console.console.settings import FLOWS_VARIABLE
@@ -147,6 +148,7 @@ def test_a_second_window_is_told_that_another_one_decided(screen, waiting, tmp_p
 
 def test_what_was_left_out_of_the_record_has_to_be_said_before_a_yes(screen, waiting, tmp_path):
     session_id = waiting("Write the card.")
+    keep_while_waiting(session_id, {}, waits=False)  # as in another process
     page = screen("session", session=session_id)
     key = f"asked/{session_id}/h1.1.0"
 
@@ -156,7 +158,9 @@ def test_what_was_left_out_of_the_record_has_to_be_said_before_a_yes(screen, wai
         "✕ Its value was left out of the record; say it."
     )
     page.text_input(key=f"{key}/value/text").set_value("no card")
-    button(page.run(), "Yes, send it as changed").click().run()
+    page = button(page.run(), "Yes, send it as changed").click().run()
+    page.checkbox[0].check()  # of what its clerk had written itself
+    button(page, "Go on").click().run()
     rests(session_id)
 
     assert sent(tmp_path) == ["bob: no card"]
@@ -212,3 +216,13 @@ def test_a_sample_that_waits_in_a_store_of_samples_goes_on(screen, store):
     while kinds(session_id)[-1] != "session_closed":
         assert time.monotonic() < began + 60
         threading.Event().wait(0.05)
+
+
+def test_whoever_ran_it_here_is_shown_what_will_really_be_done(screen, waiting, tmp_path):
+    session_id = waiting("Write the card.")
+    page = screen("session", session=session_id)
+
+    assert "4111 1111 1111 1111" in text(page, f"asked/{session_id}/h1.1.0/sent")
+    button(page, "Yes, send exactly this").click().run()
+    rests(session_id)
+    assert sent(tmp_path) == ["bob: card 4111 1111 1111 1111"]

@@ -345,7 +345,10 @@ def test_where_nothing_differs_nothing_is_tried():
     found = cause(case)
 
     assert (found.conclusion, found.reruns) == (Conclusion.NOTHING_DIFFERS, 0)
-    assert found.sentence == "The two attempts differ in nothing that a re-run can change."
+    assert found.sentence == (
+        "The two attempts differ in nothing that a re-run can change: run one of them several "
+        "times to see whether it comes out by chance."
+    )
 
 
 def test_one_try_each_is_not_sure():
