@@ -8,6 +8,7 @@ from support.command import program
 from support.consoles import idle, served
 from support.tills import CARD, MESSAGE, lines, with_till
 
+from handoff_console.console import theme
 from handoff_console.store.db import open_reader
 
 pytestmark = pytest.mark.browser
@@ -46,3 +47,18 @@ def test_a_value_is_typed_unseen_and_the_session_goes_on_with_it(page: Page, kil
     expect(page.get_by_role("button", name="Resume this session")).to_have_count(0)
     assert lines(tmp_path / "charged.txt") == [f"{CARD} 30"]
     assert not any(CARD.encode() in path.read_bytes() for path in tmp_path.glob("till.db*"))
+
+
+@pytest.mark.parametrize("page", ["dark"], indirect=True)
+def test_the_button_below_the_values_has_dark_words_on_its_light_ground(page: Page, killed):
+    console, session = killed
+    page.goto(console.session(session))
+    words = page.get_by_role("button", name="Resume this session").locator("p")
+    expect(words).to_be_visible()
+
+    expect(words).to_have_css("color", rgb(theme.DARK_BACKGROUND))
+
+
+def rgb(color: str) -> str:
+    red, green, blue = bytes.fromhex(color.removeprefix("#"))
+    return f"rgb({red}, {green}, {blue})"
