@@ -12,6 +12,7 @@ from handoff_console.console.components.tree import handoff_tree, selected_in_tr
 from handoff_console.console.figures.burn_down import burn_down_figure
 from handoff_console.console.queries import Record, Version
 from handoff_console.console.screens.asking_part import asking_part
+from handoff_console.console.screens.resume_part import resume_part
 from handoff_console.console.viewmodels.burn_down import burn_down
 from handoff_console.console.viewmodels.talk import Turn, turns
 from handoff_console.runtime.contract import State
@@ -130,6 +131,8 @@ def _session(record: Record, stage: Stage) -> None:
     show_header(record.header, on_evidence)
     if stage is Stage.WAITING:
         asking_part(version.session_id, closes=False)
+    elif record.header.outcome == State.INTERRUPTED:
+        resume_part(record)
     _talk(record)
     if stage is Stage.LISTENING:
         _more(version.session_id)

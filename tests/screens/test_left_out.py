@@ -73,6 +73,18 @@ def test_an_interrupted_session_asks_for_what_was_left_out_and_goes_on_with_it(
     assert lines(tmp_path / "charged.txt") == [f"{CARD} 30"]
 
 
+def test_an_interrupted_session_is_gone_on_with_from_the_live_page_too(
+    screen, killed, store, tmp_path
+):
+    page = screen("live", run=killed)
+    next(one for one in page.text_input if one.label == "card number").set_value(CARD)
+
+    pressed(page, killed, "Resume this session")
+
+    assert last_kind(store, killed) == "session_closed"
+    assert lines(tmp_path / "charged.txt") == [f"{CARD} 30"]
+
+
 def test_without_the_value_nothing_goes_on_and_the_page_says_what_to_do(
     screen, killed, store, tmp_path
 ):
