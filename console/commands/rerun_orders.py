@@ -3,6 +3,7 @@
 import sqlite3
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from handoff_console.console.commands.errors import CommandError, MarksInRequest
 from handoff_console.console.commands.recorded_edits import whole_edits
@@ -12,7 +13,8 @@ from handoff_console.console.commands.recorded_flows import (
     record_read,
     started_of,
 )
-from handoff_console.runtime import Recording
+from handoff_console.console.commands.recorded_models import CannotBeAsked
+from handoff_console.runtime import Agent, Flow, FlowError, Model, Recording
 from handoff_console.runtime.contract import HandoffRequest, State
 from handoff_console.runtime.edits import Edits
 from handoff_console.runtime.events import HandoffClosed, HandoffRequested
@@ -97,8 +99,10 @@ def prepare(db: sqlite3.Connection, session_id: str, order: RerunOrder) -> Prepa
     agent = agent_of(flow.flow, recorded)
     edits = order.edits.over(_edits_of(graft)) if graft else order.edits
     if edits.model is not None:
-        made = as_model(edits.model, flow.flow.name, agent.name)
-        if not isinstance(edits.model, str):  # a name is recorded with its settings
+        is_taken_over = order.edits.model is None
+        made = _model(edits.model, flow.flow, agent, may_be_missing=is_taken_over)
+        # A name is recorded with its settings.
+        if not isinstance(edits.model, str) or isinstance(made, CannotBeAsked):
             edits = replace(edits, model=made)
     request = edits.check(flow.flow, agent, recorded.request, recorded.packet)
     if order.edits.armed and order.mode is not Mode.LIVE:
@@ -106,6 +110,20 @@ def prepare(db: sqlite3.Connection, session_id: str, order: RerunOrder) -> Prepa
     if order.mode in (Mode.WHAT_IF, Mode.LIVE_READS, Mode.LIVE) and not order.leave_marks:
         _check_it_is_all_there(request)
     return Prepared(recording, flow, recorded, edits, request, graft)
+
+
+def _model(named: Any, flow: Flow, agent: Agent, *, may_be_missing: bool) -> Model:
+    """Return the model that edits name, or what stands for one that has answered already.
+
+    Raises:
+        FlowError: It cannot be asked here, and its answers are not taken over.
+    """
+    try:
+        return as_model(named, flow.name, agent.name)
+    except FlowError as error:
+        if not may_be_missing:
+            raise
+        return CannotBeAsked(str(named), error.mistakes[0], offline=False, reads_prompt=True)
 
 
 def recorded_outcome(ready: Prepared) -> str:

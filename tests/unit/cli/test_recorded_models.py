@@ -2,6 +2,7 @@
 
 import io
 from contextlib import closing
+from dataclasses import replace
 
 import pytest
 from support.shops import shop
@@ -16,7 +17,7 @@ from handoff_console.console.commands.rerunning import rerun_handoff
 from handoff_console.console.commands.running import run_once
 from handoff_console.runtime import FlowError
 from handoff_console.runtime.edits import Edits
-from handoff_console.runtime.models import terms_of
+from handoff_console.runtime.models import as_model, terms_of
 from handoff_console.runtime.models.provider import ProviderModel
 from handoff_console.runtime.models.wordllama import WordLlama
 from handoff_console.runtime.rerun_player import Mode
@@ -323,3 +324,24 @@ def test_no_provider_is_asked_because_a_file_from_elsewhere_names_one(store, mon
         "the session came from a file, and no provider is asked because a file says so."
     ]
     assert recorded_flow(store, session).other_models[0].is_asked
+
+
+def test_answers_of_a_live_model_are_taken_over_without_its_key(store, monkeypatch):
+    session = ran(store)
+
+    async def reply(self, call):
+        return await as_model(load_flow(FLOW).flow.agent("triage").model, "", "").reply(call)
+
+    edits = Edits(model="openai:gpt-4o")
+    with monkeypatch.context() as patched:
+        patched.setenv("OPENAI_API_KEY", "none")
+        patched.setattr(ProviderModel, "reply", reply)
+        order = RerunOrder(handoff_id="h1", mode=Mode.WHAT_IF, edits=edits, named=FLOW)
+        again = rerun_handoff(store, session, order).runs[0].session_id
+
+    order = RerunOrder(handoff_id="h1", mode=Mode.CONTINUE, graft=again, named=FLOW)
+    done = rerun_handoff(store, session, order)
+
+    assert (done.runs[0].outcome, done.live_model_calls) == ("ok", 0)
+    with pytest.raises(FlowError):
+        rerun_handoff(store, session, replace(order, edits=edits))
