@@ -4,6 +4,7 @@ Whoever goes on from a record reads a mark in their place. `filling` says them a
 """
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
@@ -18,6 +19,7 @@ from handoff_console.runtime.events import (
     Recording,
     SessionStarted,
     StateSet,
+    ToolCalled,
     ToolReturned,
     UserMessageReceived,
 )
@@ -42,6 +44,9 @@ class Gap(NamedTuple):
     """How often that mark stands there."""
     excerpt: str
     """What stands around the first."""
+    repeats: bool = False
+    """Whoever said it had been told a value of that name: a model, or a tool that was called with
+    one. Mostly they say it again."""
 
 
 class Source(NamedTuple):
@@ -52,6 +57,10 @@ class Source(NamedTuple):
     handoff_id: str | None
     keys: tuple[str, ...] = ()
     """The parts that were sent as they were said, where not all of it was."""
+    heard: str = ""
+    """Of a tool, the digest of what it was called with."""
+    is_model: bool = False
+    """A model said it, who knows only what it was told."""
 
 
 def mark_of(name: str) -> str:
@@ -124,8 +133,18 @@ def _told(recording: Recording) -> Iterator[Source]:
 def sources(recording: Recording) -> Iterator[Source]:
     """Yield everything that was said to the session as it was: what its record derives from."""
     turn, typed = 0, False
+    called: dict[tuple[str | None, int, int], str] = {}
     for event in recording.events:
         match event.payload:
+            case ToolCalled() as asked_for:
+                called[event.handoff_id, asked_for.step, asked_for.index] = asked_for.arguments
+            case ToolReturned() as back:
+                heard = called.get((event.handoff_id, back.step, back.index), "")
+                place = f"{event.handoff_id} call {back.step}.{back.index}"
+                yield Source(place, back.result, event.handoff_id, heard=heard)
+            case ModelReplied() as reply if reply.reply:
+                place = f"{event.handoff_id} step {reply.step}"
+                yield Source(place, reply.reply, event.handoff_id, is_model=True)
             case UserMessageReceived() as said:
                 turn, typed = event.turn, said.typed
                 if not typed:  # what a typed request says stands in the request
@@ -155,10 +174,6 @@ def derived(recording: Recording) -> Iterator[Source]:
 def _of_handoff(event: Event) -> Iterator[Source]:
     digest, what = "", ""
     match event.payload:
-        case ModelReplied() as reply:
-            digest, what = reply.reply or "", f"step {reply.step}"
-        case ToolReturned() as back:
-            digest, what = back.result, f"call {back.step}.{back.index}"
         case InputGiven() as given:
             digest, what = given.answer, "answer"
         case ApprovalDecided() as decided:
@@ -181,7 +196,14 @@ def said_in(recording: Recording, source: Source) -> Any:
 
 def gaps_of(recording: Recording, source: Source) -> list[Gap]:
     """Return what was left out of a source, a gap for each name."""
-    return gaps_in(source.place, said_in(recording, source))
+    found = gaps_in(source.place, said_in(recording, source))
+    if not found or not (source.is_model or source.heard):
+        return found
+    heard = Counter[str]()
+    if source.heard:
+        asked_with = gaps_in(source.place, recording.body(source.heard))
+        heard.update({gap.name: gap.marks for gap in asked_with})
+    return [gap._replace(repeats=source.is_model or gap.marks <= heard[gap.name]) for gap in found]
 
 
 def gaps_in(place: str, body: Any) -> list[Gap]:

@@ -22,9 +22,6 @@ _originals: dict[str, Mapping[str, str]] = {}
 """Of sessions that wait, what was left out of their record, as `RunOptions.originals` has it."""
 _changing = Lock()
 
-_DERIVED = ("step", "call")
-"""Words in the places of what models and tools said, who mostly repeat what a person did."""
-
 
 @dataclass(frozen=True)
 class Asked:
@@ -102,19 +99,19 @@ def known_body(session_id: str, digest: str) -> Any:
 
 
 def asked_for(missing: Sequence[Gap]) -> list[Asked]:
-    """Return which values a person is asked for: what people said, and of the rest each name once.
+    """Return which values a person is asked for: what was said anew, of the rest each name once.
 
-    What models and tools said mostly repeats what they were told. Of several values of a name that
-    people said nobody knows which one they repeat, so there they are asked about too.
+    What models and tools say mostly repeats what they were told. Of several values of a name nobody
+    knows which one they repeat, so there they are asked about too.
     """
     values_said = Counter[str]()
     for gap in missing:
-        values_said[gap.name] += 0 if _is_derived(gap) else gap.marks
+        values_said[gap.name] += 0 if gap.repeats else gap.marks
     asked: list[Asked] = []
     for gap in missing:
         is_known = any(one.gap.name == gap.name for one in asked)
         said = values_said[gap.name]
-        if _is_derived(gap) and (said == 1 or (is_known and not said)):
+        if gap.repeats and (said == 1 or (is_known and not said)):
             continue
         for number in range(1, gap.marks + 1):
             asked.append(Asked(gap, number, not is_known and number == 1))
@@ -154,7 +151,3 @@ def values_of(words: Sequence[str]) -> dict[str, list[str]]:
             )
         values.setdefault(name.strip(), []).append(value)
     return values
-
-
-def _is_derived(gap: Gap) -> bool:
-    return any(f" {word} " in gap.place for word in _DERIVED)

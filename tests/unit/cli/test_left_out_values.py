@@ -16,8 +16,9 @@ from handoff_console.runtime.gaps import Gap
 
 SAID = Gap("message", "card number", 1, "My card is [redacted: card number].")
 TWO = Gap("message", "card number", 2, "From [redacted: card number] to …")
-CALLED = Gap("h1 step 1", "card number", 1, "charge [redacted: card number]")
-RETURNED = Gap("h1 call 1.0", "card number", 1, "[redacted: card number] is charged")
+CALLED = Gap("h1 step 1", "card number", 1, "charge [redacted: card number]", repeats=True)
+RETURNED = Gap("h1 call 1.0", "card number", 1, "[redacted: card number] is charged", repeats=True)
+ON_FILE = Gap("h1 call 2.0", "card number", 1, "[redacted: card number] is on file")
 
 
 def places(*missing: Gap) -> list[tuple[str, int]]:
@@ -34,6 +35,10 @@ def test_what_nobody_said_is_asked_for_once():
 
 def test_which_of_two_values_a_model_repeats_is_asked_for():
     assert places(TWO, CALLED) == [("message", 1), ("message", 2), ("h1 step 1", 1)]
+
+
+def test_what_a_tool_found_by_itself_is_asked_for():
+    assert places(SAID, ON_FILE) == [("message", 1), ("h1 call 2.0", 1)]
 
 
 def test_an_empty_answer_takes_the_first_value():

@@ -72,6 +72,24 @@ def test_what_a_tool_returned_is_missed_by_its_step_and_call():
     ]
 
 
+def test_a_tool_that_was_called_with_a_value_says_it_again_and_another_says_one_of_its_own():
+    def find(number: str) -> str:
+        return number if number == CARD else f"There is {OTHER}."
+
+    def clerk(call):
+        calls = use("find", number=CARD), use("find", number="1"), say("Done.")
+        return calls[len(call.results)]
+
+    flow = Flow("shop", [Agent("clerk", tools=[Tool(find)], model=clerk)])
+    begun, _ = recorded(flow, "Find it.", until="tool_returned", times=2)
+
+    assert [(one.place, one.repeats) for one in gaps(begun)] == [
+        ("h1 step 1", True),
+        ("h1 call 1.0", True),
+        ("h1 call 2.0", False),
+    ]
+
+
 def test_a_value_that_stands_twice_is_missed_twice_in_one_place():
     begun, _ = recorded(shop(), f"Not {CARD} but {OTHER}.", until="model_called")
 
