@@ -148,10 +148,10 @@ def sources(recording: Recording) -> Iterator[Source]:
             case UserMessageReceived() as said:
                 turn, typed = event.turn, said.typed
                 if not typed:  # what a typed request says stands in the request
-                    yield Source(_message(turn), said.message, None)
+                    yield Source(message_place(turn), said.message, None)
             case HandoffRequested() as asked if typed and asked.request:
                 typed = False
-                yield Source(_message(turn), asked.request, None)
+                yield Source(message_place(turn), asked.request, None)
             case StateSet() as fact if not turn:
                 yield Source("state", fact.value, None)
             case _:
@@ -184,7 +184,8 @@ def _of_handoff(event: Event) -> Iterator[Source]:
         yield Source(f"{event.handoff_id} {what}", digest, event.handoff_id)
 
 
-def _message(turn: int) -> str:
+def message_place(turn: int) -> str:
+    """Return the place of what the user said in a turn."""
     return "message" if turn == 1 else f"message {turn}"
 
 

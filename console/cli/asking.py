@@ -3,13 +3,12 @@
 import json
 import sys
 from argparse import Namespace
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from handoff_console.console.cli.places import next_command
 from handoff_console.console.cli.terminal import Terminal, fitted, width_of, wrapped
-from handoff_console.console.commands.left_out_values import asked_for, said_values
 from handoff_console.console.commands.saying import answer, decide
 from handoff_console.console.commands.waiting import (
     Pending,
@@ -19,7 +18,6 @@ from handoff_console.console.commands.waiting import (
 )
 from handoff_console.console.viewmodels.asking import act_words, readable
 from handoff_console.console.viewmodels.text import as_name, block, one_line
-from handoff_console.runtime.gaps import Gap
 
 YES = "y"
 """The one answer that lets something be done."""
@@ -52,32 +50,6 @@ def ask_person(store_path: Path, found: Pending, terminal: Terminal) -> bool:
             answer(store_path, found.session_id, text, handoff_id=question.handoff_id)
             anything = True
     return anything
-
-
-def ask_values(missing: Sequence[Gap], terminal: Terminal) -> dict[str, list[str]] | None:
-    """Ask for values that were left out of a record, and return them as `filled` takes them.
-
-    An empty line takes the first value of the same name once more, or leaves the mark. What is
-    typed does not appear. The end of input, or Ctrl-C, says nothing: None.
-    """
-    asked = asked_for(missing)
-    terminal.note("Values were left out of the record of this session; say them, to go on with")
-    terminal.note("them. They do not appear as you type, and are not written down.")
-    said: list[str] = []
-    place = ""
-    for one in asked:
-        if one.gap.place != place:
-            place = one.gap.place
-            terminal.note("")
-            terminal.note(f"{place}: {one_line(one.gap.excerpt, 160)}")
-        which = f" ({one.number} of {one.gap.marks})" if one.gap.marks > 1 else ""
-        empty = "leaves the mark" if one.is_first else "takes the first again"
-        question = f"  {one_line(one.gap.name, 60)}{which}; an empty line {empty}: "
-        line = _read(question, terminal, is_secret=True)
-        if line is None:
-            return None
-        said.append(line.rstrip("\r\n"))
-    return said_values(asked, said)
 
 
 def write_pending(found: Pending, arguments: Namespace, terminal: Terminal, flow: str = "") -> None:
@@ -168,7 +140,7 @@ def _ask_yes(
         )
         return None
     verb, done = act_words(act.effect)
-    line = _read(f"{verb.capitalize()} it? Only {YES} is a yes. [y/N] ", terminal)
+    line = read_line(f"{verb.capitalize()} it? Only {YES} is a yes. [y/N] ", terminal)
     if line is None:
         return None
     approved = line.strip() == YES
@@ -180,10 +152,10 @@ def _ask_yes(
 def _ask_answer(question: PendingQuestion, terminal: Terminal) -> str:
     terminal.note("")
     _write_question(question, terminal.note, terminal)
-    return (_read("Answer (an empty line leaves it for later): ", terminal) or "").strip()
+    return (read_line("Answer (an empty line leaves it for later): ", terminal) or "").strip()
 
 
-def _read(prompt: str, terminal: Terminal, *, is_secret: bool = False) -> str | None:
+def read_line(prompt: str, terminal: Terminal, *, is_secret: bool = False) -> str | None:
     """Return the line that somebody types; None at the end of input, or for Ctrl-C."""
     try:
         line = terminal.ask(prompt, is_secret=is_secret)

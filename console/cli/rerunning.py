@@ -9,6 +9,7 @@ from typing import Any
 
 from handoff_console import sample_runs
 from handoff_console.console.cli.asking import Write, is_interactive
+from handoff_console.console.cli.asking_values import with_values
 from handoff_console.console.cli.comparing import write_comparison, write_repeats
 from handoff_console.console.cli.looking import write_json
 from handoff_console.console.cli.named_values import named_numbers, named_values
@@ -55,7 +56,15 @@ def rerun(arguments: Namespace, terminal: Terminal) -> int:
             _write_plan(plan, order, terminal.line, terminal.columns)
         return 0
     try:
-        done = rerun_handoff(store, arguments.session, order)
+        done = with_values(
+            lambda values, leaves: rerun_handoff(
+                store,
+                arguments.session,
+                replace(order, values=values, leave_marks=order.leave_marks or leaves),
+            ),
+            order.values,
+            terminal,
+        )
     except KeyboardInterrupt:
         seen = next_command(arguments, "list", "--reruns", "--outcome", "cancelled")
         terminal.note(f"Cancelled; what was done until then is recorded: {seen}")

@@ -9,16 +9,16 @@ from typing import Any, NamedTuple
 
 from handoff_console.console.cli.asking import (
     ask_person,
-    ask_values,
     is_interactive,
     write_arguments,
     write_pending,
 )
+from handoff_console.console.cli.asking_values import Values, with_values
 from handoff_console.console.cli.looking import check_outcomes, write_json, write_session
 from handoff_console.console.cli.places import next_command, store_of
 from handoff_console.console.cli.terminal import Terminal
 from handoff_console.console.commands import forms, saying
-from handoff_console.console.commands.errors import CommandError, ValuesLeftOut
+from handoff_console.console.commands.errors import CommandError
 from handoff_console.console.commands.left_out_values import values_of
 from handoff_console.console.commands.looking import SessionRecord, open_session
 from handoff_console.console.commands.resuming import Resumption, resume_session
@@ -27,8 +27,7 @@ from handoff_console.console.commands.stores import full_session_id
 from handoff_console.console.commands.typed_values import json_typed, value_like
 from handoff_console.console.commands.waiting import pending, pending_of
 from handoff_console.console.viewmodels.text import as_name, one_line
-from handoff_console.runtime import RequestError, SessionResult
-from handoff_console.runtime.gaps import Gap
+from handoff_console.runtime import SessionResult
 from handoff_console.store.db import open_reader
 
 
@@ -118,24 +117,12 @@ def _resumed(store: Path, session_id: str, how: Resumption, terminal: Terminal) 
         ValuesLeftOut: Nobody was asked, or nothing was said.
         RequestError: A value is not what was left out, and nobody said another.
     """
-    gaps: Sequence[Gap] = ()
-    said = how
-    while True:
-        try:
-            return _Resumed(resume_session(store, session_id, said), said)
-        except ValuesLeftOut as missing:
-            gaps = missing.gaps
-            values = ask_values(gaps, terminal) if is_interactive(terminal) else None
-            if values is None:
-                raise
-        except RequestError as wrong:
-            if not gaps:
-                raise
-            terminal.note(str(wrong))
-            values = ask_values(gaps, terminal)
-            if values is None:
-                raise
-        said = replace(how, values={**how.values, **values}, leave_marks=True)
+
+    def attempt(values: Values, leaves: bool) -> _Resumed:
+        said = replace(how, values=values, leave_marks=how.leave_marks or leaves)
+        return _Resumed(resume_session(store, session_id, said), said)
+
+    return with_values(attempt, how.values, terminal)
 
 
 def until_it_rests(

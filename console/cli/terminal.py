@@ -70,10 +70,11 @@ class Terminal:
         Raises:
             KeyboardInterrupt: Ctrl-C, however soon it comes.
         """
-        self.err.write(question)
-        self.err.flush()
-        # A signal that comes just before Python waits for a line would be seen only after the line.
+        # Before the question: whoever types ahead is not to see it either.
         with _without_echo() if is_secret else nullcontext():
+            self.err.write(question)
+            self.err.flush()
+            # A signal just before Python waits for a line would be seen only after the line.
             while not _is_typed():
                 pass
             line = sys.stdin.readline()

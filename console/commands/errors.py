@@ -56,7 +56,16 @@ class ArgumentsRefused(CommandError):
 
 
 class MarksInRequest(CommandError):
-    """A model would be asked with a mark where a value was left out of the record."""
+    """A model would be asked with a mark where a value was left out of the record.
+
+    Args:
+        text: What is missing, and what to do.
+        gaps: Those that a person can be asked for.
+    """
+
+    def __init__(self, text: str, gaps: Sequence[Gap] = ()) -> None:
+        self.gaps = tuple(gaps)
+        super().__init__(text)
 
 
 class NotListening(CommandError):

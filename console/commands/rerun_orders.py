@@ -19,6 +19,7 @@ from handoff_console.runtime.contract import HandoffRequest, State
 from handoff_console.runtime.edits import Edits
 from handoff_console.runtime.events import HandoffClosed, HandoffRequested
 from handoff_console.runtime.filling import filled
+from handoff_console.runtime.gaps import gaps_in, message_place
 from handoff_console.runtime.models import as_model
 from handoff_console.runtime.recorded import (
     RecordedAgain,
@@ -108,7 +109,7 @@ def prepare(db: sqlite3.Connection, session_id: str, order: RerunOrder) -> Prepa
     if order.edits.armed and order.mode is not Mode.LIVE:
         raise CommandError("Only a re-run with --mode live acts again; leave --arm out, or say so.")
     if order.mode in (Mode.WHAT_IF, Mode.LIVE_READS, Mode.LIVE) and not order.leave_marks:
-        _check_it_is_all_there(request)
+        _check_it_is_all_there(request, recorded, order)
     return Prepared(recording, flow, recorded, edits, request, graft)
 
 
@@ -178,7 +179,9 @@ def _edits_of(graft: Recording) -> Edits:
     return replace(made, armed=(), model=made.model if is_known else None)
 
 
-def _check_it_is_all_there(request: HandoffRequest) -> None:
+def _check_it_is_all_there(
+    request: HandoffRequest, recorded: RecordedAgain, order: RerunOrder
+) -> None:
     """Refuse a request for a live model that holds marks where values were.
 
     Raises:
@@ -192,8 +195,13 @@ def _check_it_is_all_there(request: HandoffRequest) -> None:
             "--leave-marks to ask with the mark."
         )
     if has_mark(request.task):
+        is_message = recorded.request.task == recorded.message
+        turn = message_place(recorded.event.turn)
+        place = turn if is_message else f"{order.handoff_id} task"
+        is_own = order.edits.task is not None  # what somebody has just typed
         raise MarksInRequest(
             "The task holds a value that was left out of the record, and a model would be asked "
             "with a mark in its place; say it with --value NAME=VALUE, the whole task with --task "
-            "TEXT, or --leave-marks to ask with the mark."
+            "TEXT, or --leave-marks to ask with the mark.",
+            () if is_own else gaps_in(place, request.task),
         )

@@ -336,3 +336,40 @@ def test_a_handoff_whose_process_was_killed_is_told_as_incomplete(handoff, kille
     plan = handoff("rerun", killed, "h1", *FLOW, "--mode", "verify", "--plan")
 
     assert plan.out.startswith("clerk (h1) again, verify; recorded as incomplete\n")
+
+
+def test_in_a_terminal_a_re_run_asks_for_what_its_request_leaves_out(handoff, folder):
+    run = handoff("run", "till.py:flow", "--message", MESSAGE, "--json")
+    words = ["rerun", json.loads(run.out)["session_id"], "h1", *FLOW, "--mode", "what-if"]
+    before = lines(folder / "read.txt")
+
+    status, shown = typed(folder, words, ["4111\n", f"{CARD}\n"])
+
+    assert status == 0
+    assert shown.count("message: Charge order A-1 to [redacted: card number], please.\n") == 2
+    assert "is not what was left out in message" in shown
+    assert CARD not in shown
+    assert lines(folder / "read.txt")[len(before) :] == [MESSAGE] * 3
+    assert not is_written(folder)
+
+
+def test_an_empty_line_runs_it_again_with_the_mark(handoff, folder):
+    run = handoff("run", "till.py:flow", "--message", MESSAGE, "--json")
+    words = ["rerun", json.loads(run.out)["session_id"], "h1", *FLOW, "--mode", "what-if"]
+
+    status, _ = typed(folder, words, ["\n"])
+
+    assert status == 0
+    assert lines(folder / "read.txt")[-1] == MESSAGE.replace(CARD, "[redacted: card number]")
+
+
+def test_of_two_values_each_is_put_where_it_stood(handoff, folder):
+    other = "5500 0000 0000 0004"
+    said = f"Charge order A-1 to {CARD}, not {other}."
+    run = handoff("run", "till.py:flow", "--message", said, "--json")
+    words = ["rerun", json.loads(run.out)["session_id"], "h1", *FLOW, "--mode", "what-if"]
+
+    status, _ = typed(folder, words, [f"{CARD}\n", f"{other}\n"])
+
+    assert status == 0
+    assert lines(folder / "read.txt")[-1] == said

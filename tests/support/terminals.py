@@ -32,7 +32,7 @@ def typed(folder: Path, words: Sequence[str], lines: Sequence[str]) -> tuple[int
         if not data:
             break
         out += data
-        if left and out.rstrip().endswith(PROMPTS):
+        if left and out.rstrip(b" ").endswith(PROMPTS):
             os.write(terminal, left.pop(0).encode())
     os.close(terminal)
     _, status = os.waitpid(pid, 0)
