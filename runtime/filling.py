@@ -14,8 +14,8 @@ from typing import Any
 from handoff_console.runtime.canonical import canonical_text
 from handoff_console.runtime.errors import RequestError, choices
 from handoff_console.runtime.events import Recording
-from handoff_console.runtime.gaps import MARK, derived, gaps_in, gaps_of, said_in, sources
-from handoff_console.runtime.redaction import Redaction
+from handoff_console.runtime.gaps import derived, gaps_in, gaps_of, said_in, sources
+from handoff_console.runtime.redaction import MARK, Redaction
 
 
 def filled(

@@ -3,7 +3,6 @@
 Whoever goes on from a record reads a mark in their place. `filling` says them again.
 """
 
-import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
@@ -24,10 +23,9 @@ from handoff_console.runtime.events import (
     UserMessageReceived,
 )
 from handoff_console.runtime.recorded import recorded_result
-from handoff_console.runtime.redaction import has_mark
+from handoff_console.runtime.redaction import MARK, has_mark
 from handoff_console.runtime.taping import read_tape
 
-MARK = re.compile(r"\[redacted: ([^\[\]\n]{1,200})\]")
 _AROUND = 60
 """Characters of an excerpt before and after a mark."""
 
@@ -61,11 +59,6 @@ class Source(NamedTuple):
     """Of a tool, the digest of what it was called with."""
     is_model: bool = False
     """A model said it, who knows only what it was told."""
-
-
-def mark_of(name: str) -> str:
-    """Return the mark that stands for a value that was left out."""
-    return f"[redacted: {name}]"
 
 
 def gaps(recording: Recording, *, says_more: bool = False) -> list[Gap]:

@@ -33,7 +33,7 @@ from handoff_console.runtime.events import (
 )
 from handoff_console.runtime.flow import Flow
 from handoff_console.runtime.joining import Answered, joined_result
-from handoff_console.runtime.redaction import has_mark
+from handoff_console.runtime.redaction import MARK, has_mark
 from handoff_console.runtime.surroundings import Surroundings, surroundings
 from handoff_console.runtime.tape import Tape
 
@@ -108,7 +108,7 @@ class RecordedAgain:
 
 
 def _marks(message: Message) -> int:
-    return str(message["content"]).count("[redacted: ")
+    return len(MARK.findall(str(message["content"])))
 
 
 def find_handoff(recording: Recording, handoff_id: str) -> RecordedAgain:

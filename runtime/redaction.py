@@ -24,7 +24,10 @@ from handoff_console.runtime.sensitive_names import (
     tells_secret,
 )
 
-__all__ = ["SENSITIVE_KEYS", "Redaction", "has_mark", "redacted_names"]
+__all__ = ["MARK", "SENSITIVE_KEYS", "Redaction", "has_mark", "mark_of", "redacted_names"]
+
+MARK = re.compile(r"\[redacted: ([^\[\]\n]{1,200})\]")
+"""What stands where something was removed, with its name."""
 
 _MARKS = (
     "sk-", "pk-", "rk-", "k_live_", "k_test_", "bearer", "basic", "eyj", "akia", "asia", "aiza",
@@ -91,7 +94,7 @@ class Redaction:
             return text
         if self.patterns:
             for name, pattern in _PATTERNS:
-                text = pattern.sub(f"[redacted: {name}]", text)
+                text = pattern.sub(mark_of(name), text)
             text = without_cards(text) if _has_card_shape(plain) else text
         return self._without_values(text) if self._has_name(plain) else text
 
@@ -125,7 +128,7 @@ class Redaction:
 
     def _marked(self, key: str, item: Any) -> Any:
         if self.is_sensitive(key) and item not in (None, "", [], {}):
-            return f"[redacted: {key}]"
+            return mark_of(key)
         return self.clean(item)
 
     def _without_values(self, text: str) -> str:
@@ -140,7 +143,7 @@ class Redaction:
             else:
                 opening = _QUOTED.match(text, start)
                 quote = found["end"] or (opening[0] if opening else "")
-                kept.append(f"{text[at:start]}{quote}[redacted: {name}]{quote}")
+                kept.append(f"{text[at:start]}{quote}{mark_of(name)}{quote}")
             at = max(end, start)
         return "".join([*kept, text[at:]])
 
@@ -162,15 +165,20 @@ class Redaction:
         return name_pattern(self.keys)
 
 
+def mark_of(name: str) -> str:
+    """Return the mark that stands for a value that was removed."""
+    return f"[redacted: {name}]"
+
+
 def redacted_names(values: Mapping[str, Any]) -> list[str]:
     """Return the names of the values that something was removed from, in order."""
     return [name for name, value in values.items() if has_mark(value)]
 
 
 def has_mark(value: Any) -> bool:
-    """Say whether something was left out of a JSON value."""
+    """Say whether something was left out of a JSON value, its names included."""
     if isinstance(value, Mapping):
-        return any(has_mark(item) for item in value.values())
+        return any(has_mark(part) for item in value.items() for part in item)
     if isinstance(value, list | tuple):
         return any(map(has_mark, value))
     return isinstance(value, str) and "[redacted: " in value

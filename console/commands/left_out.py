@@ -7,11 +7,11 @@ made to say all that tools and workers returned, so of those it is said what sta
 from collections.abc import Iterator
 
 from handoff_console.console.commands.rerun_orders import Prepared
-from handoff_console.console.commands.waiting import REDACTED
-from handoff_console.runtime.contract import ContextPolicy, Effect
+from handoff_console.runtime.contract import ContextPolicy, Effect, HandoffRequest
 from handoff_console.runtime.edits import Edits
 from handoff_console.runtime.events import is_within
 from handoff_console.runtime.recorded import agent_of
+from handoff_console.runtime.redaction import has_mark
 from handoff_console.runtime.rerun_player import Mode
 from handoff_console.runtime.tape import Tape
 from handoff_console.runtime.taping import read_tape
@@ -42,7 +42,7 @@ def left_out_notes(ready: Prepared, mode: Mode) -> Iterator[str]:
         )
     history = ready.recorded.first_messages
     if ready.recorded.opened.context_policy != ContextPolicy.PACKET and any(
-        REDACTED in str(message.get("content")) for message in history[:-1]
+        map(has_mark, history[:-1])
     ):
         yield (
             "The conversation that came along holds a value that was left out of the record, and "
@@ -56,7 +56,7 @@ def _tools(ready: Prepared, tape: Tape, mode: Mode) -> Iterator[str]:
     effects = {tool.name: tool.effect for tool in agent_of(ready.flow.flow, ready.recorded).tools}
     for (path, attempt, step, index), result in tape.results.items():
         name = str(result.message.get("name"))
-        if (path, attempt) != (event.path, event.attempt) or not _is_marked(result.message):
+        if (path, attempt) != (event.path, event.attempt) or not has_mark(result.message):
             continue
         is_asked = mode is not Mode.WHAT_IF and effects.get(name) is Effect.READ
         if not is_asked and not _is_said(edits, name, f"{step}.{index}"):
@@ -72,20 +72,17 @@ def _workers(ready: Prepared, tape: Tape) -> Iterator[str]:
     mine = ready.recorded.event.path or ""
     for (path, _), ended in tape.handoffs.items():
         is_called = is_within(path, mine) and (path or "")[len(mine) :].count("/") == 1
-        if is_called and ended.result and REDACTED in repr((ended.result.data, ended.result.notes)):
+        if is_called and ended.result and has_mark([ended.result.data, ended.result.notes]):
             yield as_name(ended.agent)
 
 
 def _of_session(ready: Prepared, tape: Tape) -> Iterator[str]:
     """Yield what is to be known of a session that goes on, where something of it is asked live."""
     is_live = ready.graft is not None or bool(ready.edits.described())
-    said = [message for message in tape.messages if REDACTED in str(message)]
-    if is_live and (said or any(_is_marked(one.message) for one in tape.results.values())):
+    said = [dict(one) if isinstance(one, HandoffRequest) else one for one in tape.messages]
+    results = [one.message for one in tape.results.values()]
+    if is_live and (has_mark(said) or has_mark(results)):
         yield (
             "Values were left out of this record; whoever is really asked from here on reads marks "
             "in their place, but for those that are said with --value."
         )
-
-
-def _is_marked(message: object) -> bool:
-    return REDACTED in str(message)

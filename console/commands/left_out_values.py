@@ -15,7 +15,8 @@ from handoff_console.console.commands.errors import CommandError, ValuesLeftOut
 from handoff_console.runtime import Recording, Redaction
 from handoff_console.runtime.errors import HandoffConsoleError
 from handoff_console.runtime.filling import filled_together, with_bodies
-from handoff_console.runtime.gaps import Gap, gaps, mark_of
+from handoff_console.runtime.gaps import Gap, gaps
+from handoff_console.runtime.redaction import mark_of
 
 _SESSIONS_KEPT = 500
 _originals: dict[str, Mapping[str, str]] = {}

@@ -2,9 +2,9 @@
 
 from handoff_console.console.commands.errors import CannotGoOn
 from handoff_console.console.commands.recorded_flows import record_read, started_of
-from handoff_console.console.commands.waiting import REDACTED
 from handoff_console.runtime.edits import Edits
 from handoff_console.runtime.events import Recording
+from handoff_console.runtime.redaction import has_mark
 
 
 def recorded_edits(rerun: Recording) -> Edits:
@@ -33,7 +33,7 @@ def whole_edits(rerun: Recording, otherwise: str) -> Edits:
         CannotGoOn: A value was left out of the record, or has another form than it has to have.
     """
     edits = recorded_edits(rerun)
-    if REDACTED in repr(edits):
+    if has_mark(edits.described()):
         raise CannotGoOn(
             f"A value that re-run {rerun.session_id!r} was given was left out of the record, so "
             f"{otherwise}."

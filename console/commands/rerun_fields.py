@@ -10,7 +10,6 @@ from typing import Any
 from handoff_console.console.commands.rerun_orders import RerunOrder
 from handoff_console.console.commands.rerun_start import RecordedCall, Start
 from handoff_console.console.commands.typed_values import json_value, value_like
-from handoff_console.console.commands.waiting import REDACTED
 from handoff_console.runtime.edits import Edits
 from handoff_console.runtime.errors import FlowError, HandoffConsoleError
 from handoff_console.runtime.models import as_model
@@ -72,7 +71,7 @@ def fields_of(start: Start, mode: Mode = Mode.WHAT_IF) -> Fields:
     request, packet = start.recorded.request, start.recorded.packet
     return Fields(
         task=request.task,
-        inputs={name: "" if REDACTED in text else text for name, text in start.inputs.items()},
+        inputs={name: "" if has_mark(text) else text for name, text in start.inputs.items()},
         goal=packet.goal if packet else "",
         summary=packet.summary if packet else "",
         claimed=start.claimed,
@@ -159,13 +158,13 @@ class _Reading:
             return
         request = edits.request(self._start.recorded.request)
         for name, value in request.inputs.items():
-            if REDACTED in repr(value):
+            if has_mark(value):
                 self.problems.setdefault(
                     f"inputs.{name}",
                     "This value was left out of the record; type it, leave the input out, or let "
                     "the mark be read.",
                 )
-        if REDACTED in request.task:
+        if has_mark(request.task):
             self.problems.setdefault(
                 "task",
                 "The task holds a value that was left out of the record; type the whole task, or "
@@ -178,7 +177,7 @@ class _Reading:
             before = recorded.get(name)
             if name in self._fields.left_out or text == self._before.inputs.get(name):
                 continue
-            if isinstance(before, str) or REDACTED in repr(before):
+            if isinstance(before, str) or has_mark(before):
                 value = value_like("", text)
             else:
                 value = json_value(text)

@@ -23,15 +23,13 @@ from handoff_console.runtime.events import (
     ToolCalled,
     ToolReturned,
 )
+from handoff_console.runtime.redaction import redacted_names
 from handoff_console.store import reader
 from handoff_console.store.db import open_reader
 from handoff_console.store.effects import EffectState, effects_of
 from handoff_console.store.inbox import inbox_of
 from handoff_console.store.liveness import alive_process
 from handoff_console.store.recordings import is_imported
-
-REDACTED = "[redacted"
-"""How a value begins that was left out of the record."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,7 +58,7 @@ class PendingApproval:
     @property
     def left_out(self) -> tuple[str, ...]:
         """Arguments that hold a value which was left out of the record."""
-        return tuple(name for name, value in self.arguments.items() if REDACTED in repr(value))
+        return tuple(redacted_names(self.arguments))
 
     @property
     def is_expired(self) -> bool:

@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from handoff_console.runtime.redaction import SENSITIVE_KEYS, Redaction
+from handoff_console.runtime.redaction import SENSITIVE_KEYS, Redaction, has_mark, mark_of
 
 RULES = Redaction()
 KEY = "-----BEGIN RSA PRIVATE KEY-----\nMIIEpAIBAAKCAQEA7\n-----END RSA PRIVATE KEY-----"
@@ -377,3 +377,16 @@ def test_a_hostile_text_costs_time_in_step_with_its_length(text):
     RULES.clean_text(text)
 
     assert time.process_time() - began < 5  # seconds; what grows with the square takes minutes
+
+
+@pytest.mark.parametrize(
+    ("value", "is_marked"),
+    [
+        (f"my card is {mark_of('card number')}", True),
+        ({"rows": [{mark_of("card number"): 3}]}, True),
+        ({"rows": [{"card": "none"}]}, False),
+        (4111, False),
+    ],
+)
+def test_a_mark_is_found_at_any_depth_in_names_too(value, is_marked):
+    assert has_mark(value) is is_marked
