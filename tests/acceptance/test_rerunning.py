@@ -7,6 +7,7 @@ import pytest
 from support.mailboxes import MAIL, mailbox, sent
 from support.terminals import typed
 
+from handoff_console.console.viewmodels.text import seconds
 from handoff_console.sample_runs.shipped import unpack
 
 pytestmark = pytest.mark.acceptance
@@ -401,6 +402,9 @@ def test_at_a_terminal_an_armed_act_is_asked_for_at_once(handoff, folder, mailed
     (said,) = re.findall(r"tokens · ([\w. ]+)", shown)
     # What took as long as it had, as it is written, has no line of its own.
     assert re.findall(r"  time .* → ([\d.]+ \w+)", shown) in ([said], [])
+    again = re.findall(r"handoff show (\S+)", shown)[-1]
+    form = json.loads(handoff("diff", f"{mailed}:h1", again, "--json").out)
+    assert seconds(form["right"]["seconds"]) == said
     assert "  Done: " in shown
     assert (status, sent(folder)) == (0, ["bob: Hello", "bob: Hello"])
 

@@ -338,3 +338,33 @@ def test_of_two_sessions_each_says_what_was_asked(screen, pair, store):
     assert f"support · {CUT_OFF} · 2" in head
     assert "support · Hello · 2" in head
     assert text(sides(screen, pair[0], other), "sides_rows").startswith("left right change")
+
+
+CHANCE = """\
+import os
+from handoff_console.runtime import Agent, Flow, answer
+
+def clerk(call):
+    return answer("ok", "3 rows") if "WELL" in os.environ else answer("error", "nothing")
+
+flow = Flow("chance", [Agent("clerk", model=clerk)])
+"""
+
+
+def test_attempts_that_came_out_by_chance_differ_in_nothing(screen, store, tmp_path, monkeypatch):
+    (tmp_path / "chance.py").write_text(CHANCE)
+    monkeypatch.chdir(tmp_path)
+    named = "chance.py:flow"
+    monkeypatch.setenv("HANDOFF_FLOWS", f'["{named}"]')
+    failed = run_once(store, load_flow(named).flow, "Count.", source=named).session_id
+    monkeypatch.setenv("WELL", "1")
+    order = RerunOrder(handoff_id="h1", mode=Mode.WHAT_IF, named=named)
+    good = rerun_handoff(store, failed, order).runs[0].session_id
+
+    page = press(sides(screen, failed, good, handoff="h1"), "Which change flips it?")
+
+    assert text(page, "flip") == (
+        "The two differ in nothing that a re-run can change: run one of them several times to see "
+        "whether it comes out by chance."
+    )
+    assert not [one for one in page.button if one.label == "Look for it"]
