@@ -11,12 +11,15 @@ export default function (component) {
   if (kept.scope !== data.scope || kept.nonce !== data.nonce) {
     kept.scope = data.scope;
     kept.nonce = data.nonce;
-    kept.seq = data.seq;
+    kept.heard = false;
   }
+  // Until the first step is heard here, the server knows better: a step may have been taken before.
+  if (!kept.heard) kept.seq = data.seq;
   kept.target = data.target;
   kept.last = data.last;
   kept.color = getComputedStyle(root).color;
   onCursor(options, kept.scope, (at) => {
+    kept.heard = true;
     kept.seq = at.seq;
     place(kept);
   });
@@ -31,35 +34,41 @@ export default function (component) {
     announce({ scope: kept.scope, seq, handoff: null, from: 'chart' });
   }, options);
   watch(kept);
-  return () => {
-    kept.listening.abort();
-    kept.resized?.disconnect();
-    cancelAnimationFrame(kept.frame);
-  };
+  return whenGone(kept, options, () => {
+    kept.changes.disconnect();
+    leave(kept);
+  });
 }
 
 function chart(kept) {
   return document.querySelector(`.st-key-${CSS.escape(kept.target)} .js-plotly-plot`);
 }
 
-// The chart arrives after its script, and is made anew when its size or data change.
+// The chart arrives after its script, however late that is, and is made anew when the page wants it.
 function watch(kept) {
-  kept.resized?.disconnect();
-  cancelAnimationFrame(kept.frame);
-  let tries = 0;
-  const ready = () => {
-    const graph = chart(kept);
-    if (!graph?._fullLayout?.xaxis) {
-      tries += 1;
-      if (tries < 600) kept.frame = requestAnimationFrame(ready);
-      return;
-    }
-    kept.resized = new ResizeObserver(() => requestAnimationFrame(() => place(kept)));
+  kept.changes ??= new MutationObserver(() => meet(kept));
+  kept.changes.observe(document.body, { childList: true, subtree: true });
+  meet(kept);
+}
+
+function meet(kept) {
+  const graph = chart(kept);
+  if (!graph?._fullLayout?.xaxis) return;
+  if (graph !== kept.graph) {
+    leave(kept);
+    kept.graph = graph;
+    kept.drawn = () => place(kept);
+    kept.resized = new ResizeObserver(() => requestAnimationFrame(kept.drawn));
     kept.resized.observe(graph);
-    graph.on?.('plotly_afterplot', () => place(kept));
-    place(kept);
-  };
-  ready();
+    graph.on?.('plotly_afterplot', kept.drawn);
+  }
+  place(kept);
+}
+
+function leave(kept) {
+  kept.resized?.disconnect();
+  kept.graph?.removeListener?.('plotly_afterplot', kept.drawn);
+  kept.graph = null;
 }
 
 function place(kept) {

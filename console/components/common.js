@@ -66,6 +66,17 @@ function listeners(kept) {
   return { signal: kept.listening.signal };
 }
 
+// What a component returns: it is called when the page has no place for it any more. Of two calls that
+// waited for the script together, the first one's is called at once, when the second has begun already:
+// it leaves the second one's listeners alone.
+function whenGone(kept, options, clean) {
+  return () => {
+    if (kept.listening.signal !== options.signal) return;
+    kept.listening.abort();
+    clean?.();
+  };
+}
+
 function isDark(element) {
   const color = getComputedStyle(element).getPropertyValue('--st-background-color').trim();
   const hex = /^#([0-9a-f]{6})/i.exec(color);

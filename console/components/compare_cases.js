@@ -40,7 +40,7 @@ export default function (component) {
     row.focus();
     choose(row.dataset.id);
   }, options);
-  return () => kept.listening.abort();
+  return whenGone(kept, options);
 }
 
 // One row can be reached with Tab; arrows go on from there.

@@ -32,8 +32,5 @@ export default function (component) {
   const chart = document.querySelector(`.st-key-${CSS.escape(data.target)}`);
   if (chart) kept.changes.observe(chart, { childList: true, subtree: true });
   prepare();
-  return () => {
-    kept.listening.abort();
-    kept.changes.disconnect();
-  };
+  return whenGone(kept, options, () => kept.changes.disconnect());
 }

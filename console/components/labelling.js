@@ -50,7 +50,7 @@ export default function (component) {
     kept.labeller = data.labeller;
     leaveTheName(root, data.labeller);
   }
-  return () => kept.listening.abort();
+  return whenGone(kept, options);
 }
 
 // Who has said who they are goes on with the keys: in the field, a 1 would become part of the name.

@@ -25,7 +25,7 @@ export default function (component) {
     const button = event.target.closest('[data-action]');
     if (button) setTriggerValue('action', button.dataset.action);
   }, options);
-  return () => kept.listening.abort();
+  return whenGone(kept, options);
 }
 
 function build(node, palette, dark) {

@@ -40,7 +40,7 @@ export default function (component) {
     rows[Math.max(0, Math.min(rows.length - 1, next))].querySelector('a').focus();
   }, options);
   if (!kept.ahead) kept.ahead = setTimeout(() => ahead(data.next), AHEAD_MS);
-  return () => kept.listening.abort();
+  return whenGone(kept, options);
 }
 
 // What the page behind a row needs comes while the reader chooses one.

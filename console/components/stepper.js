@@ -37,6 +37,7 @@ export default function (component) {
     kept.handoff = data.handoff;
     kept.moved = !other;
     if (kept.moved) nameInAddress(kept);
+    else keepPlace(kept); // not where the reader stood when this session was open before
   }
   paint(kept, parts);
   // Keys went on while events were on their way: what is wanted now may lie beyond these.
@@ -71,7 +72,10 @@ export default function (component) {
       paint(kept, parts);
     }
   });
-  return () => kept.listening.abort();
+  return whenGone(kept, options, () => {
+    // What was not said yet is nothing to the page that comes next.
+    for (const timer of [kept.timer, kept.naming, kept.sayingAgain]) clearTimeout(timer);
+  });
 }
 
 const KEYS = {
@@ -247,7 +251,7 @@ function line(kept, row, { current, later, other }) {
 // Browsers stop listening (Chromium after 200 in ten seconds): while a key is held down, the address
 // waits until it rests.
 function nameInAddress(kept) {
-  window.handoffPlace = { session: kept.scope, seq: kept.seq, handoff: kept.handoff };
+  keepPlace(kept);
   const now = performance.now();
   kept.named = (kept.named ?? []).filter((at) => now - at < NAMED_MS);
   clearTimeout(kept.naming);
@@ -255,6 +259,10 @@ function nameInAddress(kept) {
     kept.named.push(now);
     writeAddress();
   } else kept.naming = setTimeout(writeAddress, REST_MS);
+}
+
+function keepPlace(kept) {
+  window.handoffPlace = { session: kept.scope, seq: kept.seq, handoff: kept.handoff };
 }
 
 function writeAddress() {

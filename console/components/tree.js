@@ -104,10 +104,10 @@ export default function (component) {
     draw(kept, parts);
   });
   kept.resized.observe(parts.scroll);
-  return () => {
-    kept.listening.abort();
+  return whenGone(kept, options, () => {
+    clearTimeout(kept.timer);
     kept.resized.disconnect();
-  };
+  });
 }
 
 function adopt(kept, data, other) {

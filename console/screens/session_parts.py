@@ -1,6 +1,9 @@
 """The parts of a session's page; those that follow the reader draw themselves again, alone."""
 
+import contextlib
+
 import streamlit as st
+from streamlit.errors import StreamlitAPIException
 
 from handoff_console.console import queries, state
 from handoff_console.console.components import handoff_card
@@ -124,7 +127,7 @@ def steps(record: Record) -> None:
         handoff=_selected(record),
         lines=LINES,
         on_step=lambda: _on_step(session_id),
-        on_window=lambda: st.rerun(["steps"]),
+        on_window=lambda: _draw_again("steps"),
     )
 
 
@@ -140,8 +143,9 @@ def follow(record: Record) -> None:
 
 def _tree(record: Record) -> None:
     def on_select() -> None:
-        state.select_handoff(selected_in_tree())
-        st.rerun(["details"])
+        if _is_shown(record.version.session_id):
+            state.select_handoff(selected_in_tree())
+        _draw_again("details")
 
     handoff_tree(
         record.outline,
@@ -183,9 +187,20 @@ def _agents(record: Record) -> None:
 
 def _on_step(session_id: str) -> None:
     stepped = stepped_to(session_id)
-    if stepped:
+    if stepped and _is_shown(session_id):
         state.step_to(*stepped)
-    st.rerun(["details"])
+    _draw_again("details")
+
+
+def _is_shown(session_id: str) -> bool:
+    """Say whether the reader is still here: what a page says may come when they have left it."""
+    return state.selected_session() == session_id
+
+
+def _draw_again(part: str) -> None:
+    """Draw this part alone; all of the page is drawn when it has no such part (yet)."""
+    with contextlib.suppress(StreamlitAPIException):
+        st.rerun([part])
 
 
 def _on_call() -> None:

@@ -46,6 +46,9 @@ expect.set_options(timeout=60_000)
 ENDS_SECONDS = 60
 TRACEBACK = "Traceback (most recent call last)"
 IDLE = "[data-testid=stApp][data-test-script-state=notRunning]"
+MOUNTED = """() => !document.querySelector('[data-testid=stSkeletonElement]')
+    && [...document.querySelectorAll('[data-testid^=stBidiComponent]')].every((host) =>
+        [...(host.shadowRoot ?? host).querySelectorAll('*')].some((part) => part.__memory))"""
 OWN = re.compile(r"^(https?|wss?)://(127\.0\.0\.1|localhost)(:\d+)?/|^(blob|data):")
 
 
@@ -152,5 +155,9 @@ def losing(page: Page, what: bytes) -> list[object]:
 
 
 def idle(page: Page) -> None:
-    """Wait until the script behind the page has run."""
+    """Wait until the script behind the page has run, and those of its components have once.
+
+    What a component draws can be there before what listens to keys and clicks on it.
+    """
     expect(page.locator(IDLE)).to_be_attached()
+    page.wait_for_function(MOUNTED)

@@ -1,0 +1,161 @@
+"""Parts of the session page that come late or come again: the reader's place is the same on all."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import BrowserContext, Page, expect
+from support.consoles import idle
+
+from handoff_console.console.components import stepper
+from handoff_console.console.components.source import source
+from handoff_console.console.components.wire import wire
+
+pytestmark = pytest.mark.browser
+
+SCRIPTS = Path(stepper.__file__).parent
+
+# A chart as Plotly leaves it, as far as the cursor reads it: 10 px for an event.
+DRAW = """() => {
+    const place = document.querySelector('.st-key-pool');
+    const graph = document.createElement('div');
+    graph.className = 'js-plotly-plot';
+    graph._fullLayout = {
+        xaxis: { l2p: (seq) => 10 * seq, p2l: (px) => px / 10 },
+        _size: { l: 1, t: 0, w: 500, h: 100 },
+    };
+    place.replaceChildren(graph);
+}"""
+MOUNT = """(text) => {
+    const parentElement = document.body;
+    const data = new TextEncoder().encode(text);
+    const setStateValue = () => {};
+    (window.gone ??= []).push(window.component({ data, parentElement, setStateValue }));
+}"""
+STEP = """(seq) => document.dispatchEvent(
+    new CustomEvent('handoff-cursor', { detail: { scope: 's', seq, handoff: null } }))"""
+
+
+@pytest.fixture
+def chart(browser) -> Iterator[Page]:
+    """A page with a place for a chart, and the cursor's component."""
+    place = "<div class='st-key-pool'></div><div id='cursor'></div>"
+    yield from alone(browser, place, "chart_cursor.js")
+
+
+@pytest.fixture
+def steps(browser) -> Iterator[Page]:
+    """A page with the stepper's component."""
+    yield from alone(browser, stepper._HTML, "stepper.js")
+
+
+def alone(browser: BrowserContext, place: str, name: str) -> Iterator[Page]:
+    page = browser.new_page()
+    script = source("common.js", name).replace("export default function", "component = function")
+    page.set_content(f"{place}<script>{script}</script>")
+    yield page
+    page.close()
+
+
+def mount(page: Page, **values: Any) -> None:
+    given = {"target": "pool", "scope": "s", "nonce": 1, "seq": None, "last": 50, **values}
+    page.evaluate(MOUNT, wire(given).decode())
+
+
+def mount_steps(page: Page) -> None:
+    rows = [[seq, "0.00", "model asked", "a", "what", "", "h1", 9, 0, 1, 0] for seq in range(1, 9)]
+    given = {"rows": rows, "first": 1, "total": 8, "problems": [], "handoffs": [1], "pool": 10}
+    place = {"scope": "s", "nonce": 1, "seq": None, "handoff": None, "missing": "", "lines": 8}
+    colors = {"problem_colors": ["#a00", "#f88"]}
+    page.evaluate(MOUNT, wire({**given, **place, **colors}).decode())
+
+
+def drawn_at(page: Page, px: int) -> None:
+    line = page.locator(".js-plotly-plot > .handoff-cursor")
+    expect(line).to_have_attribute("style", re.compile(rf"translateX\({px}px\)"))
+
+
+def test_the_line_is_drawn_on_a_chart_that_comes_after_its_cursor(chart):
+    mount(chart, seq=7)
+    chart.evaluate(DRAW)
+
+    drawn_at(chart, 70)
+
+
+def test_the_line_is_drawn_again_on_a_chart_that_is_made_anew(chart):
+    mount(chart, seq=7)
+    chart.evaluate(DRAW)
+    drawn_at(chart, 70)
+    chart.evaluate(STEP, 9)
+    chart.evaluate(DRAW)
+
+    drawn_at(chart, 90)
+
+
+def test_a_step_that_was_taken_before_the_cursor_came_is_told_by_the_server(chart):
+    chart.evaluate(DRAW)
+    mount(chart)
+    expect(chart.locator(".handoff-cursor")).to_have_count(0)
+    mount(chart, seq=3)
+    drawn_at(chart, 30)
+
+    chart.evaluate(STEP, 5)
+    mount(chart, seq=4)
+    drawn_at(chart, 50)
+    mount(chart, seq=4, nonce=2)
+    drawn_at(chart, 40)
+
+
+def test_keys_are_heard_after_the_first_of_two_calls_at_once_is_cleaned_up(steps):
+    # So it goes where two answers of the server wait for the script: both run, then the first ends.
+    mount_steps(steps)
+    mount_steps(steps)
+    steps.evaluate("window.gone[0]()")
+
+    steps.keyboard.press("ArrowRight")
+    expect(steps.get_by_text("Event 1 of 8")).to_be_visible()
+
+    steps.evaluate("window.gone[1]()")
+    steps.keyboard.press("ArrowRight")
+    expect(steps.get_by_text("Event 1 of 8")).to_be_visible()
+
+
+def test_the_line_follows_after_the_first_of_two_calls_at_once_is_cleaned_up(chart):
+    mount(chart, seq=2)
+    mount(chart, seq=2)
+    chart.evaluate("window.gone[0]()")
+    chart.evaluate(DRAW)
+    chart.evaluate(STEP, 3)
+
+    drawn_at(chart, 30)
+
+
+@pytest.mark.parametrize("script", sorted(SCRIPTS.glob("*.js")), ids=lambda path: path.name)
+def test_every_component_leaves_a_later_calls_listeners_alone(script):
+    if script.name != "common.js":
+        text = script.read_text("utf-8")
+        assert "return whenGone(kept, options" in text
+        assert "kept.listening" not in text
+
+
+def test_a_session_that_is_opened_again_does_not_name_the_event_of_the_time_before(page, console):
+    page.goto(console.url)
+    failed = page.get_by_role("link", name=re.compile("billing hit its step limit"))
+    failed.click()
+    expect(page.get_by_text("The end · 69 events")).to_be_visible()
+    idle(page)
+    for _ in range(4):
+        page.keyboard.press("ArrowRight")
+    expect(page).to_have_url(re.compile("seq=4&handoff=h1"))
+    page.get_by_role("link", name="Sessions").first.click()
+    failed.click()
+    expect(page.get_by_text("The end · 69 events")).to_be_visible()
+    idle(page)
+
+    page.get_by_role("radio", name="Result").click()
+
+    expect(page).to_have_url(re.compile("tab=Result"))
+    assert "seq=" not in page.url
+    assert "handoff=h1" not in page.url
