@@ -23,6 +23,9 @@ def approve(one: argparse.ArgumentParser) -> None:
     )
     one.add_argument("--no", action="store_true", help="say no to it")
     several(one, "--set", "NAME=VALUE", "send another value")
+    _values(one)
+    _flow(one)
+    models(one, "the model it ran on, for every agent or AGENT=SPEC")
     _by(one, "decides")
     one.add_argument("--note", metavar="TEXT", default="", help="why")
 

@@ -5,11 +5,12 @@ import sys
 from argparse import Namespace
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from handoff_console.console.cli.places import next_command
 from handoff_console.console.cli.terminal import Terminal, fitted, width_of, wrapped
-from handoff_console.console.commands.saying import answer, decide
+from handoff_console.console.commands.left_out_values import marks_in
+from handoff_console.console.commands.saying import answer, decide, decision_about
 from handoff_console.console.commands.waiting import (
     Pending,
     PendingApproval,
@@ -18,6 +19,7 @@ from handoff_console.console.commands.waiting import (
 )
 from handoff_console.console.viewmodels.asking import act_words, readable
 from handoff_console.console.viewmodels.text import as_name, block, one_line
+from handoff_console.runtime import Decision
 
 YES = "y"
 """The one answer that lets something be done."""
@@ -30,26 +32,44 @@ def is_interactive(terminal: Terminal) -> bool:
     return sys.stdin.isatty() and terminal.err.isatty()
 
 
-def ask_person(store_path: Path, found: Pending, terminal: Terminal) -> bool:
-    """Ask for everything that waits, and say whether anything was said.
+class Said(NamedTuple):
+    """What somebody at the terminal said."""
+
+    anything: bool
+    decisions: tuple[Decision, ...] = ()
+    """Those that are not put down yet: values that were left out of their acts come first."""
+
+
+def ask_person(store_path: Path, found: Pending, terminal: Terminal) -> Said:
+    """Ask for everything that waits, and return what was said.
 
     Only `y` is a yes; every other line is a no. The end of input, or Ctrl-C, leaves it for later.
     """
-    anything = False
+    said = Said(anything=False)
     for act in found.approvals:
         if act.said is None and not act.is_expired:
-            said = _ask_yes(store_path, found.session_id, act, terminal)
-            if said is None:
-                return anything
-            anything = True
+            approved = _ask_yes(act, terminal)
+            if approved is None:
+                return said
+            said = Said(True, (*said.decisions, *_kept(store_path, found, act, approved)))
     for question in found.questions:
         if question.said is None:
             text = _ask_answer(question, terminal)
             if not text:
-                return anything
+                return said
             answer(store_path, found.session_id, text, handoff_id=question.handoff_id)
-            anything = True
-    return anything
+            said = Said(True, said.decisions)
+    return said
+
+
+def _kept(
+    store_path: Path, found: Pending, act: PendingApproval, approved: bool
+) -> tuple[Decision, ...]:
+    """Put down what was decided, but for a yes that waits for what was left out of its act."""
+    if approved and act.left_out:
+        return (decision_about(found.session_id, act, approved=True, is_said=True),)
+    decide(store_path, found.session_id, act.approval_id, approved=approved)
+    return ()
 
 
 def write_pending(found: Pending, arguments: Namespace, terminal: Terminal, flow: str = "") -> None:
@@ -65,8 +85,9 @@ def write_pending(found: Pending, arguments: Namespace, terminal: Terminal, flow
         elif act.is_expired:
             terminal.line("  it is too late for a yes, which is a no")
         else:
-            unsaid = [word for name in act.left_out for word in ("--set", f"{name}=VALUE")]
-            for more in (unsaid, ["--no"]):
+            unsaid = [w for name in marks_in(act.arguments) for w in ("--value", f"{name}=VALUE")]
+            goes_on = [*unsaid, *_flow_words(flow)] if unsaid else []
+            for more in (goes_on, ["--no"]):
                 words = ("approve", session_id, act.approval_id, *more)
                 _hint(next_command(arguments, *words), terminal)
     for question in found.questions:
@@ -128,24 +149,21 @@ def write_arguments(values: dict[str, Any], write: Write, terminal: Terminal) ->
             write(" " * (longest + 4) + "(it has signs that cannot be shown; they stand as [U+…])")
 
 
-def _ask_yes(
-    store_path: Path, session_id: str, act: PendingApproval, terminal: Terminal
-) -> bool | None:
+def _ask_yes(act: PendingApproval, terminal: Terminal) -> bool | None:
     terminal.note("")
     write_act(act, terminal.note, terminal)
     if act.left_out:
         terminal.note(
-            f"The value of {', '.join(act.left_out)} was left out of the record, so this can only "
-            "be a no here; `handoff approve --set` can say it."
+            f"The value of {', '.join(act.left_out)} was left out of the record; after a yes it is "
+            "asked for."
         )
-        return None
     verb, done = act_words(act.effect)
     line = read_line(f"{verb.capitalize()} it? Only {YES} is a yes. [y/N] ", terminal)
     if line is None:
         return None
     approved = line.strip() == YES
-    decide(store_path, session_id, act.approval_id, approved=approved)
-    terminal.note(f"It will be {done}." if approved else f"It is not {done}.")
+    if not (approved and act.left_out):
+        terminal.note(f"It will be {done}." if approved else f"It is not {done}.")
     return approved
 
 

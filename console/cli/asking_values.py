@@ -5,7 +5,11 @@ from typing import TypeVar
 
 from handoff_console.console.cli.asking import is_interactive, read_line
 from handoff_console.console.cli.terminal import Terminal
-from handoff_console.console.commands.errors import MarksInRequest, ValuesLeftOut
+from handoff_console.console.commands.errors import (
+    ActLeftOut,
+    MarksInRequest,
+    ValuesLeftOut,
+)
 from handoff_console.console.commands.left_out_values import asked_for, said_values
 from handoff_console.console.viewmodels.text import one_line
 from handoff_console.runtime.errors import HandoffConsoleError, RequestError
@@ -28,7 +32,7 @@ def with_values(attempt: Callable[[Values, bool], _T], values: Values, terminal:
         terminal: Where somebody may sit.
 
     Raises:
-        ValuesLeftOut, MarksInRequest: Nobody was asked, or nothing was said.
+        ValuesLeftOut, ActLeftOut, MarksInRequest: Nobody was asked, or nothing was said.
         RequestError: A value is not what was left out, and nobody said another.
     """
     gaps: Sequence[Gap] = ()
@@ -36,11 +40,13 @@ def with_values(attempt: Callable[[Values, bool], _T], values: Values, terminal:
     while True:
         try:
             return attempt(said, leaves)
-        except (ValuesLeftOut, MarksInRequest) as missing:
-            gaps = missing.gaps
+        except (ValuesLeftOut, ActLeftOut, MarksInRequest) as missing:
+            gaps = gaps or missing.gaps
             if not (gaps and is_interactive(terminal)):
                 raise
             problem: HandoffConsoleError = missing
+            if isinstance(missing, ActLeftOut):
+                terminal.note(str(missing))
         except RequestError as wrong:
             if not gaps:
                 raise

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from handoff_console.console.cli.asking import (
     ask_person,
     is_interactive,
+    write_act,
     write_arguments,
     write_pending,
 )
@@ -25,7 +26,7 @@ from handoff_console.console.commands.resuming import Resumption, resume_session
 from handoff_console.console.commands.running import outcome_of
 from handoff_console.console.commands.stores import full_session_id
 from handoff_console.console.commands.typed_values import json_typed, value_like
-from handoff_console.console.commands.waiting import pending, pending_of
+from handoff_console.console.commands.waiting import PendingApproval, pending, pending_of
 from handoff_console.console.viewmodels.text import as_name, one_line
 from handoff_console.runtime import SessionResult
 from handoff_console.store.db import open_reader
@@ -37,21 +38,67 @@ def approve(arguments: Namespace, terminal: Terminal) -> int:
     session_id = full_session_id(store, arguments.session)
     if arguments.set and not approved:
         raise CommandError("--set changes an act, and --no refuses it; give one of them.")
-    changed = _changed(store, session_id, arguments) if arguments.set else None
-    act = saying.decide(
+    act = saying.waiting_act(store, session_id, arguments.approval or "")
+    changed = _changed(act, arguments)
+    if _goes_on(act, changed, arguments, terminal):
+        return _approve_and_go_on(session_id, act, changed, arguments, terminal)
+    saying.decide(
         store,
         session_id,
-        arguments.approval or "",
+        act.approval_id,
         approved=approved,
         changed=changed,
         decided_by=arguments.by,
         note=arguments.note,
     )
-    word = "Yes" if approved else "No"
-    terminal.line(f"{word} to {as_name(act.tool)} ({act.approval_id}):")
-    write_arguments({**act.arguments, **(changed or {})}, terminal.line, terminal)
+    _write_decision(act, changed, arguments, terminal)
     _say_what_is_next(session_id, arguments, terminal)
     return 0
+
+
+def _goes_on(
+    act: PendingApproval, changed: dict[str, Any], arguments: Namespace, terminal: Terminal
+) -> bool:
+    """Say whether what was left out is said now: it is kept nowhere, so that is gone on with."""
+    if arguments.value or arguments.leave_marks:
+        return True
+    missing = not arguments.no and set(act.left_out) - changed.keys()
+    return bool(missing) and not act.is_expired and is_interactive(terminal)
+
+
+def _approve_and_go_on(
+    session_id: str,
+    act: PendingApproval,
+    changed: dict[str, Any],
+    arguments: Namespace,
+    terminal: Terminal,
+) -> int:
+    decision = saying.decision_about(
+        session_id,
+        act,
+        approved=not arguments.no,
+        changed=changed,
+        decided_by=arguments.by,
+        note=arguments.note,
+        is_said=True,
+    )
+    how = _resumption(arguments, terminal)
+    if decision.approved and not how.values and is_interactive(terminal):
+        terminal.note("")
+        write_act(act, terminal.note, terminal)
+    result = _gone_on(session_id, replace(how, decisions=[decision]), arguments, terminal)
+    _write_decision(act, changed, arguments, terminal)
+    terminal.line()
+    _write_session(result, arguments, terminal)
+    return 0
+
+
+def _write_decision(
+    act: PendingApproval, changed: dict[str, Any], arguments: Namespace, terminal: Terminal
+) -> None:
+    word = "No" if arguments.no else "Yes"
+    terminal.line(f"{word} to {as_name(act.tool)} ({act.approval_id}):")
+    write_arguments({**act.arguments, **changed}, terminal.line, terminal)
 
 
 def answer(arguments: Namespace, terminal: Terminal) -> int:
@@ -75,19 +122,31 @@ def resume(arguments: Namespace, terminal: Terminal) -> int:
         saying.settle(store, session_id, place, happened=True, result=came_back)
     for place in arguments.not_happened:
         saying.settle(store, session_id, place, happened=False)
-    how = Resumption(
+    how = replace(_resumption(arguments, terminal), take_over=arguments.take_over)
+    how = replace(how, leave_unknown=arguments.leave_unknown)
+    found = pending(store, session_id)
+    if not found.is_answered and is_interactive(terminal):
+        how = replace(how, decisions=ask_person(store, found, terminal).decisions)
+    return write_result(_gone_on(session_id, how, arguments, terminal), arguments, terminal)
+
+
+def _resumption(arguments: Namespace, terminal: Terminal) -> Resumption:
+    """Return how a session is gone on with, by what its command line says."""
+    return Resumption(
         named=arguments.flow,
         models=arguments.model,
-        take_over=arguments.take_over,
-        leave_unknown=arguments.leave_unknown,
         values=values_of(arguments.value),
         leave_marks=arguments.leave_marks,
         wait_for_answers=is_interactive(terminal),
         announce=announced(terminal),
     )
-    found = pending(store, session_id)
-    if not found.is_answered and is_interactive(terminal):
-        ask_person(store, found, terminal)
+
+
+def _gone_on(
+    session_id: str, how: Resumption, arguments: Namespace, terminal: Terminal
+) -> SessionResult:
+    """Go on with a session, and with what it then waits for, as far as somebody sits there."""
+    store = store_of(arguments)
     try:
         result, how = _resumed(store, session_id, how, terminal)
         if result.waiting_for:
@@ -95,7 +154,7 @@ def resume(arguments: Namespace, terminal: Terminal) -> int:
     except KeyboardInterrupt:
         say_cancelled(session_id, arguments, terminal)
         raise
-    return write_result(result, arguments, terminal)
+    return result
 
 
 def _came_back(word: str) -> tuple[str, Any]:
@@ -137,21 +196,27 @@ def until_it_rests(
     """
     result = None
     while is_interactive(terminal) and (result is None or result.waiting_for):
-        if not ask_person(store, pending(store, session_id), terminal):
+        said = ask_person(store, pending(store, session_id), terminal)
+        if not said.anything:
             break
-        result, how = _resumed(store, session_id, replace(how, announce=None), terminal)
+        how = replace(how, announce=None, decisions=said.decisions)
+        result, how = _resumed(store, session_id, how, terminal)
     return result
 
 
 def write_result(result: SessionResult, arguments: Namespace, terminal: Terminal) -> int:
     """Write how a session stands now, what it waits for included; return the exit status."""
-    with closing(open_reader(store_of(arguments))) as db:
-        record = SessionRecord(db, result.session_id)
-        if arguments.json:
-            write_json(forms.session_form(record), terminal)
-        else:
-            write_session(record, arguments, terminal)
+    if arguments.json:
+        with closing(open_reader(store_of(arguments))) as db:
+            write_json(forms.session_form(SessionRecord(db, result.session_id)), terminal)
+    else:
+        _write_session(result, arguments, terminal)
     return int(outcome_of(result) in arguments.fail_on)
+
+
+def _write_session(result: SessionResult, arguments: Namespace, terminal: Terminal) -> None:
+    with closing(open_reader(store_of(arguments))) as db:
+        write_session(SessionRecord(db, result.session_id), arguments, terminal)
 
 
 def say_cancelled(session_id: str, arguments: Namespace, terminal: Terminal) -> None:
@@ -172,17 +237,14 @@ def announced(terminal: Terminal) -> Any:
     return announce
 
 
-def _changed(store: Path, session_id: str, arguments: Namespace) -> dict[str, Any]:
+def _changed(act: PendingApproval, arguments: Namespace) -> dict[str, Any]:
     """Return the arguments that `--set` changes, each of the kind that it had."""
-    acts = {one.approval_id: one for one in pending(store, session_id).approvals}
-    act = acts.get(arguments.approval) or next(iter(acts.values()), None)
-    proposed = act.arguments if act else {}
     changed = {}
     for word in arguments.set:
         name, mark, text = word.partition("=")
         if not mark or not name:
             raise CommandError(f"{word!r} changes nothing; write --set NAME=VALUE.")
-        changed[name] = value_like(proposed.get(name), text)
+        changed[name] = value_like(act.arguments.get(name), text)
     return changed
 
 

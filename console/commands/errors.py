@@ -11,7 +11,8 @@ CommandError (HandoffConsoleError)
 ├── MarksInRequest    a model would be asked with marks where values were left out of the record
 ├── NotListening      a session takes no message now
 ├── CannotGoOn        a session is closed, still waits, or belongs to somebody else
-│   └── ValuesLeftOut     what it was told is not all in its record
+│   ├── ValuesLeftOut     what it was told is not all in its record
+│   └── ActLeftOut        what somebody said yes to is not all in its record
 └── FlowNotNamed      a record alone does not say which code to run
 ```
 """
@@ -90,6 +91,18 @@ class ValuesLeftOut(CannotGoOn):
             f"Values were left out of the record of session {session_id!r}, and its agents would "
             f"read marks in their place: {'; '.join(missing)}. Say each with --value "
             f"{f'{gaps[0].name}=VALUE'!r}, or --leave-marks to go on with the marks."
+        )
+
+
+class ActLeftOut(CannotGoOn):
+    """An act that has a yes holds a value that is not in the record; nothing was run."""
+
+    def __init__(self, session_id: str, act: str, gaps: Sequence[Gap]) -> None:
+        self.gaps = tuple(gaps)
+        super().__init__(
+            f"A value was left out of the record of {act} in session {session_id!r}, and nothing "
+            "is done with a mark in its place; say it with --value "
+            f"{f'{gaps[0].name}=VALUE'!r}."
         )
 
 

@@ -15,7 +15,7 @@ from handoff_console.console.commands.errors import CommandError, ValuesLeftOut
 from handoff_console.runtime import Recording, Redaction
 from handoff_console.runtime.errors import HandoffConsoleError
 from handoff_console.runtime.filling import filled_together, with_bodies
-from handoff_console.runtime.gaps import Gap, gaps
+from handoff_console.runtime.gaps import Gap, gaps, gaps_in
 from handoff_console.runtime.redaction import mark_of
 
 _SESSIONS_KEPT = 500
@@ -97,6 +97,11 @@ def known_body(session_id: str, digest: str) -> Any:
     """Return a body as this process knows that it was before it was redacted; None where not."""
     text = _originals.get(session_id, {}).get(digest)
     return json.loads(text) if text else None
+
+
+def marks_in(values: Mapping[str, Any]) -> list[str]:
+    """Return what was left out of some values, by the names in its marks."""
+    return [gap.name for gap in gaps_in("", values)]
 
 
 def asked_for(missing: Sequence[Gap]) -> list[Asked]:

@@ -12,7 +12,7 @@ from handoff_console.console.commands.recorded_edits import recorded_edits, whol
 from handoff_console.console.commands.recorded_flows import flow_for, started_of
 from handoff_console.console.commands.recorded_models import check_can_be_asked
 from handoff_console.console.commands.rerun_orders import RerunOrder
-from handoff_console.runtime import Flow, Origin, Recording, SessionResult
+from handoff_console.runtime import Decision, Flow, Origin, Recording, SessionResult
 from handoff_console.runtime.edits import Edits
 from handoff_console.runtime.events import SessionStarted
 from handoff_console.runtime.recorded import agent_of, find_handoff
@@ -47,6 +47,7 @@ def resume_rerun(
     db: sqlite3.Connection,
     so_far: Recording,
     whole: Callable[[Flow, Recording], Sequence[Recording]],
+    decided: Callable[[Recording], Sequence[Decision]],
     named: str,
     edits: Edits | None,
     **options: Any,
@@ -57,6 +58,8 @@ def resume_rerun(
         db: The store that holds it and what it repeats.
         so_far: The re-run.
         whole: Returns it, and what it repeats, with what was left out of their records.
+        decided: Returns what people decided, from the re-run made whole; carried out just before it
+            goes on.
         named: The flow, as for `flow_for`.
         edits: What was changed, from somebody who has it at hand; else as it was recorded.
         options: Fields of `RunOptions`.
@@ -88,6 +91,7 @@ def resume_rerun(
             edits=edits,
             graft=recording_of(db, graft) if graft else None,
             so_far=so_far,
+            decisions=decided(so_far),
             ledger=StoreLedger(db, flow.flow.redaction),
             origin=Origin(flow_source=flow.source, metadata=started.metadata),
             **options,

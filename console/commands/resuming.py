@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from handoff_console.console.commands.approving import in_full
 from handoff_console.console.commands.errors import CannotGoOn
 from handoff_console.console.commands.flows import chosen_models
 from handoff_console.console.commands.left_out_values import keep_while_waiting, made_whole
@@ -25,7 +26,16 @@ from handoff_console.console.commands.rerun_records import MARKS, resume_rerun
 from handoff_console.console.commands.saying import take_over_said
 from handoff_console.console.commands.waiting import Pending, pending_of
 from handoff_console.console.commands.working import stoppable
-from handoff_console.runtime import Event, Flow, Origin, Recording, Session, SessionResult, resume
+from handoff_console.runtime import (
+    Decision,
+    Event,
+    Flow,
+    Origin,
+    Recording,
+    Session,
+    SessionResult,
+    resume,
+)
 from handoff_console.runtime.contract import HUMAN
 from handoff_console.runtime.edits import Edits
 from handoff_console.runtime.errors import choices
@@ -39,7 +49,7 @@ from handoff_console.runtime.events import (
 from handoff_console.store import reader
 from handoff_console.store.effects import EffectState, StoreLedger, effects_of
 from handoff_console.store.errors import SessionHeld
-from handoff_console.store.inbox import inbox_of
+from handoff_console.store.inbox import inbox_of, put_decision
 from handoff_console.store.leases import leased
 from handoff_console.store.liveness import process_of
 from handoff_console.store.recordings import is_imported, kept_digests, recording_of
@@ -75,6 +85,8 @@ class Resumption:
     """What was left out of the record, as `filled` takes it."""
     leave_marks: bool = False
     """What is missing of the record besides is read as marks."""
+    decisions: Sequence[Decision] = ()
+    """What is decided by whoever goes on; put down once all that it needs is there."""
     more: Callable[[Session, SessionResult], Awaitable[SessionResult]] | None = None
     """Says what else there is to say after the last recorded turn, as `resume` takes it; not asked
     of a re-run."""
@@ -91,6 +103,8 @@ def resume_session(store_path: Path, asked: str, how: Resumption | None = None) 
     Raises:
         CannotGoOn: It is closed, came from a file, still waits, or an act's outcome is unknown.
         ValuesLeftOut: Somebody would read a mark where a value was left out of the record.
+        ActLeftOut: An act with a yes would be carried out with one.
+        AlreadySaid: Somebody else decided before.
         RequestError: A value that is given is not what was left out.
         SessionHeld: Another process runs it, or goes on with it now.
         FlowNotNamed: It ran a file, and the file is not named.
@@ -105,7 +119,7 @@ def resume_session(store_path: Path, asked: str, how: Resumption | None = None) 
             _check_it_rests(db, session_id, take_over=how.take_over)
             _forget_what_never_began(db, session_id)
             found = pending_of(db, session_id)
-            _check_it_can_go_on(found, db, leave_unknown=how.leave_unknown)
+            _check_it_can_go_on(found, db, how)
             originals: dict[str, str] = {}
             result = _resumed(sink, session_id, how, originals)
             keep_while_waiting(session_id, originals, waits=bool(result.waiting_for))
@@ -121,7 +135,6 @@ def _resumed(
     wait = how.wait_for_answers or _waits_for_answers(recording)
     told: dict[str, Any] = {
         "sink": _SinkOfMore(sink, session_id, how.begun),
-        "decisions": said.decisions,
         "answers": said.answers_by_handoff,
         "wait_for_answers": wait,
         "originals": originals,
@@ -139,8 +152,14 @@ def _resumed(
             says_more=how.more is not None,
         )
 
+    def decided(so_far: Recording) -> list[Decision]:
+        whole_yes = in_full(so_far, [*said.decisions, *how.decisions])
+        for one in how.decisions:
+            put_decision(sink.db, session_id, one)
+        return whole_yes
+
     if started.rerun_of:
-        return resume_rerun(sink.db, recording, whole, how.named, how.edits, **told)
+        return resume_rerun(sink.db, recording, whole, decided, how.named, how.edits, **told)
     if how.flow:
         recorded = adapted(how.flow, started.flow_source, recording)
     else:
@@ -158,6 +177,7 @@ def _resumed(
         ledger=StoreLedger(sink.db, recorded.flow.redaction),
         origin=Origin(flow_source=recorded.source),
         more=how.more,
+        decisions=decided(so_far),
         **told,
     )
     return asyncio.run(stoppable(session_id, going_on))
@@ -201,10 +221,10 @@ def _forget_what_never_began(db: sqlite3.Connection, session_id: str) -> None:
             )
 
 
-def _check_it_can_go_on(found: Pending, db: sqlite3.Connection, *, leave_unknown: bool) -> None:
+def _check_it_can_go_on(found: Pending, db: sqlite3.Connection, how: Resumption) -> None:
     """Refuse where nothing would come of it before a person has said something."""
     session_id = found.session_id
-    if found.effects and not leave_unknown:
+    if found.effects and not how.leave_unknown:
         acts = choices([f"{one.place} ({one.tool})" for one in found.effects])
         raise CannotGoOn(
             f"Session {session_id!r} began an act that may or may not have happened: {acts}. Find "
@@ -212,7 +232,8 @@ def _check_it_can_go_on(found: Pending, db: sqlite3.Connection, *, leave_unknown
             "without knowing."
         )
     waits = found.approvals or found.questions
-    if waits and not found.is_answered and reader.last_kind(db, session_id) == "session_suspended":
+    is_answered = found.is_answered or how.decisions
+    if waits and not is_answered and reader.last_kind(db, session_id) == "session_suspended":
         raise CannotGoOn(f"Session {session_id!r} still waits for a person: {_what_waits(found)}.")
 
 

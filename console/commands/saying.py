@@ -13,11 +13,13 @@ from typing import Any
 
 from handoff_console.console.commands.errors import ArgumentsRefused, NothingToDecide
 from handoff_console.console.commands.json_values import problems
+from handoff_console.console.commands.left_out_values import marks_in
 from handoff_console.console.commands.waiting import (
     Pending,
     PendingApproval,
     PendingQuestion,
     asked_questions,
+    pending,
     pending_of,
     settled_effects,
 )
@@ -69,24 +71,65 @@ def decide(
     with closing(open_store(store_path)) as db:
         session_id = reader.resolve_session(db, asked)
         act = _chosen(pending_of(db, session_id), approval_id)
-        arguments = {**act.arguments, **changed} if changed else None
-        if shown and shown != act.shown:
-            raise NothingToDecide(
-                f"What waits as {act.approval_id} is not what was shown to you; look at it again."
-            )
-        if approved:
-            _check_yes(session_id, act, changed or {})
-            _check_they_fit(act, arguments)
-        decision = Decision(
-            approval_id=act.approval_id,
+        decision = decision_about(
+            session_id,
+            act,
             approved=approved,
-            shown=act.shown,
-            arguments=arguments if approved else None,
-            decided_by=decided_by or user_name(),
+            changed=changed,
+            shown=shown,
+            decided_by=decided_by,
             note=note,
         )
         put_decision(db, session_id, decision)
         return act
+
+
+def decision_about(
+    session_id: str,
+    act: PendingApproval,
+    *,
+    approved: bool,
+    changed: Mapping[str, Any] | None = None,
+    shown: str = "",
+    decided_by: str = "",
+    note: str = "",
+    is_said: bool = False,
+) -> Decision:
+    """Return what a person decided about an act, as `decide` takes it; it is not put down yet.
+
+    Where whoever goes on with it has what was left out of the act's record, `is_said` says so.
+
+    Raises:
+        NothingToDecide: It is too late, or something else was shown, or a value is not recorded.
+        ArgumentsRefused: Changed arguments are none that the tool takes.
+    """
+    # The rest as it is recorded: what this process knows besides is not written down.
+    arguments = {**act.recorded, **changed} if changed else None
+    if shown and shown != act.shown:
+        raise NothingToDecide(
+            f"What waits as {act.approval_id} is not what was shown to you; look at it again."
+        )
+    if approved:
+        _check_yes(session_id, act, changed or {}, is_said=is_said)
+        _check_they_fit(act, {**act.arguments, **changed} if changed else None)
+    return Decision(
+        approval_id=act.approval_id,
+        approved=approved,
+        shown=act.shown,
+        arguments=arguments if approved else None,
+        decided_by=decided_by or user_name(),
+        note=note,
+    )
+
+
+def waiting_act(store_path: Path, asked: str, approval_id: str = "") -> PendingApproval:
+    """Return the act that waits for a yes in a session; where only one does, it need not be named.
+
+    Raises:
+        NothingToDecide: No such act waits.
+        StoreError: The store cannot be opened.
+    """
+    return _chosen(pending(store_path, asked), approval_id)
 
 
 def answer(
@@ -231,15 +274,18 @@ def _check_they_fit(act: PendingApproval, arguments: Mapping[str, Any] | None) -
         )
 
 
-def _check_yes(session_id: str, act: PendingApproval, changed: Mapping[str, Any]) -> None:
+def _check_yes(
+    session_id: str, act: PendingApproval, changed: Mapping[str, Any], *, is_said: bool
+) -> None:
     if act.is_expired:
         raise NothingToDecide(
             f"It is too late for a yes to {act.approval_id}, which makes it a no; "
             f"`handoff show {session_id}` says how to go on without it."
         )
-    for name in act.left_out:
-        if name not in changed:
-            raise NothingToDecide(
-                f"The value of {name!r} was left out of the record, so it cannot be sent as it "
-                f"was; say it with --set {name}=VALUE."
-            )
+    missing = [] if is_said else [name for name in act.left_out if name not in changed]
+    if missing:
+        raise NothingToDecide(
+            f"The value of {missing[0]!r} was left out of the record, so it cannot be sent as it "
+            f"was; say what was left out with --value {f'{marks_in(act.arguments)[0]}=VALUE'!r}, "
+            f"which goes on at once, or send another value with --set {missing[0]}=VALUE."
+        )

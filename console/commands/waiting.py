@@ -44,6 +44,8 @@ class PendingApproval:
     effect: Effect
     arguments: Mapping[str, Any]
     """Exactly what the tool will get."""
+    recorded: Mapping[str, Any]
+    """The same as the record has it: with marks where values were left out."""
     shown: str
     """The digest of all of this: what a yes is bound to."""
     asked_at: float
@@ -119,9 +121,8 @@ def pending(store_path: Path, asked: str) -> Pending:
     """Return what a session waits for.
 
     Raises:
-        OpenError: The store cannot be opened.
-        SessionUnknown: There is no such session.
-        SessionAmbiguous: There are several.
+        StoreError: The store cannot be opened.
+        SessionUnknown, SessionAmbiguous: There is no such session, or there are several.
     """
     with closing(open_reader(store_path)) as db:
         return pending_of(db, reader.resolve_session(db, asked))
@@ -175,8 +176,9 @@ def _approvals(
             continue
         schemas = _schemas(db, events) if schemas is None else schemas
         parameters = schemas.get((agents.get(event.handoff_id, ""), payload.tool), {})
+        recorded = reader.body(db, payload.shown)
         # Whoever ran the session here is shown what it will really do.
-        shown = known_body(event.session_id, payload.shown) or reader.body(db, payload.shown)
+        shown = known_body(event.session_id, payload.shown) or recorded
         yield PendingApproval(
             approval_id=payload.approval_id,
             handoff_id=event.handoff_id or "",
@@ -185,6 +187,7 @@ def _approvals(
             tool=payload.tool,
             effect=payload.effect,
             arguments=_in_order(shown["arguments"], parameters),
+            recorded=recorded["arguments"],
             shown=payload.shown,
             asked_at=event.at,
             parameters=parameters,
@@ -195,8 +198,7 @@ def _approvals(
 
 def _in_order(arguments: dict[str, Any], parameters: Mapping[str, Any]) -> dict[str, Any]:
     """Return arguments as the tool names them, those that it needs first; they are kept by name."""
-    required = parameters.get("required")
-    needed = required if isinstance(required, list) else []
+    needed = required if isinstance(required := parameters.get("required"), list) else []
     return {name: arguments[name] for name in (*needed, *arguments) if name in arguments}
 
 

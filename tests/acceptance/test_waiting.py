@@ -233,11 +233,13 @@ def test_a_value_that_was_left_out_of_the_record_is_asked_for(handoff, folder):
     handoff("approve", session, "--set", "text=card 4000 0000 0000 0002")
     handoff("resume", session, *FLOW, "--leave-marks")  # of what its clerk had written itself
 
-    assert f"  handoff approve {session} h1.1.0 --set text=VALUE\n" in shown
+    one_step = f"approve {session} h1.1.0 --value 'card number=VALUE' --flow mail.py:flow"
+    assert f"  handoff {one_step}\n" in shown
     assert f"  handoff approve {session} h1.1.0 --no\n" in shown
     assert refused.err == (
         "handoff: The value of 'text' was left out of the record, so it cannot be sent as it was; "
-        "say it with --set text=VALUE.\n"
+        "say what was left out with --value 'card number=VALUE', which goes on at once, or send "
+        "another value with --set text=VALUE.\n"
     )
     assert sent(folder) == ["bob: card 4000 0000 0000 0002"]
     files = b"".join(path.read_bytes() for path in folder.glob("handoff.db*"))

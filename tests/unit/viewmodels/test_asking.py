@@ -24,6 +24,7 @@ def approval(**fields) -> PendingApproval:
         "expires_at": 4_600.0,
         "parameters": SCHEMA,
     }
+    known["recorded"] = fields.get("arguments", known["arguments"])
     return PendingApproval(**{**known, **fields})
 
 
