@@ -2,28 +2,34 @@
 
 from collections.abc import Mapping, Sequence
 from contextlib import closing, suppress
+from functools import lru_cache
+from pathlib import Path
 
 from handoff_console.console.commands import conversations, working
 from handoff_console.console.commands.conversations import Phase, start_run
 from handoff_console.console.commands.flow_files import file_reference
 from handoff_console.console.commands.flows import load_flow
 from handoff_console.console.commands.going_on import go_on as _go_on
+from handoff_console.console.commands.left_out_values import Asked, asked_for, left_out
 from handoff_console.console.commands.prompt_folders import in_version, version_folders
 from handoff_console.console.commands.waiting import Pending, pending_of
+from handoff_console.console.queries import Version
 from handoff_console.console.settings import named_flows, store_path
 from handoff_console.console.viewmodels.flow_page import FlowShown, flow_shown
 from handoff_console.console.viewmodels.text import one_line
+from handoff_console.runtime import Decision
 from handoff_console.runtime.errors import HandoffConsoleError
 from handoff_console.runtime.events import SessionStarted
 from handoff_console.sample_runs import flows
 from handoff_console.sample_runs.sample_flow import SampleFlow
 from handoff_console.store import reader
 from handoff_console.store.db import open_reader
+from handoff_console.store.recordings import recording_of
 
 __all__ = [
     "PACES", "Phase", "broken_flows", "failure_of", "first_message", "flow_page", "flow_source",
-    "go_on", "is_at_work", "named_flows", "pending", "phase_of", "prompt_versions", "samples",
-    "say_more", "start", "start_first", "startable", "stop", "why_not",
+    "go_on", "is_at_work", "left_out_of", "named_flows", "pending", "phase_of", "prompt_versions",
+    "samples", "say_more", "start", "start_first", "startable", "stop", "why_not",
 ]  # fmt: skip
 
 PACES: Mapping[str, float] = {"like a model": 1.0, "4 × as fast": 4.0, "at once": 0.0}
@@ -132,6 +138,13 @@ def pending(session_id: str) -> Pending:
         return pending_of(db, session_id)
 
 
+@lru_cache(maxsize=16)
+def left_out_of(found: Version) -> Sequence[Asked]:
+    """Return what a person has to say before a session goes on, as far as nobody here knows it."""
+    with closing(open_reader(Path(found.path))) as db:
+        return tuple(asked_for(left_out(recording_of(db, found.session_id))))
+
+
 def flow_source(session_id: str) -> str:
     """Return how the flow of a session was named when it began; nothing is loaded by it."""
     with closing(open_reader(store_path())) as db:
@@ -147,6 +160,7 @@ def go_on(
     closes: bool = True,
     values: Mapping[str, Sequence[str]] | None = None,
     leave_marks: bool = False,
+    decisions: Sequence[Decision] = (),
 ) -> None:
     """Go on with a session in the background, and return once it does.
 
@@ -157,9 +171,10 @@ def go_on(
         closes: End the session with the answer to its last message; otherwise more can be said.
         values: What was left out of its record, as `filled` takes it.
         leave_marks: What is missing of its record besides is read as marks.
+        decisions: What is decided with it; put down once all that it needs is there.
 
     Raises:
-        ValuesLeftOut: Something is missing of its record.
+        ValuesLeftOut, ActLeftOut: Something is missing of its record.
         HandoffConsoleError: It cannot; the text says why in one sentence.
     """
     speed = PACES.get(pace, PACES[DEFAULT_PACE])
@@ -172,6 +187,7 @@ def go_on(
         open_seconds=0.0 if closes else conversations.OPEN_SECONDS,
         values=values or {},
         leave_marks=leave_marks,
+        decisions=decisions,
     )
 
 

@@ -12,6 +12,7 @@ from handoff_console.console.commands.conversations import Listener
 from handoff_console.console.commands.recorded_flows import flow_for, started_of
 from handoff_console.console.commands.rerun_start import best_named
 from handoff_console.console.commands.resuming import Resumption
+from handoff_console.runtime import Decision
 from handoff_console.sample_runs.pace import paced
 from handoff_console.store.db import open_reader
 from handoff_console.store.recordings import recording_of
@@ -27,6 +28,7 @@ def go_on(
     open_seconds: float = 0.0,
     values: Mapping[str, Sequence[str]] = MappingProxyType({}),
     leave_marks: bool = False,
+    decisions: Sequence[Decision] = (),
 ) -> None:
     """Go on with a session in a thread, and return once it does.
 
@@ -39,6 +41,7 @@ def go_on(
         open_seconds: How long it waits for more after each answer; 0 closes it at once.
         values: What was left out of its record, as `filled` takes it.
         leave_marks: What is missing of its record besides is read as marks.
+        decisions: What is decided with it; put down once all that it needs is there.
 
     Raises:
         CannotGoOn, SessionHeld, FlowNotNamed, ReplayDiverged: It cannot; see `resume_session`.
@@ -47,7 +50,12 @@ def go_on(
     how = _resumption(store_path, session_id, named_flows, speed)
     more = Listener(session_id, open_seconds).converse if open_seconds else None
     how = replace(
-        how, leave_unknown=leave_unknown, more=more, values=values, leave_marks=leave_marks
+        how,
+        leave_unknown=leave_unknown,
+        more=more,
+        values=values,
+        leave_marks=leave_marks,
+        decisions=decisions,
     )
     start_resume(store_path, session_id, how)
 

@@ -35,7 +35,12 @@ class Replies:
 
 
 def show_asking(
-    found: Asking, replies: Replies, *, going_on: bool = False, left_out: Sequence[Asked] = ()
+    found: Asking,
+    replies: Replies,
+    *,
+    going_on: bool = False,
+    left_out: Sequence[Asked] = (),
+    of_acts: Sequence[Asked] = (),
 ) -> None:
     """Draw everything that a session waits for; nothing where it waits for nobody.
 
@@ -44,12 +49,13 @@ def show_asking(
         replies: What the buttons do.
         going_on: It goes on at this moment, with what was said.
         left_out: What was left out of its record, and it cannot go on without.
+        of_acts: What has to be said together with a yes to an act that holds some of it.
     """
     if found.is_empty:
         return
     with st.container(border=True, key="asking"):
         for act in found.acts:
-            _show_act(found.session_id, act, replies)
+            _show_act(found.session_id, act, replies, of_acts)
         for question in found.questions:
             _show_question(found.session_id, question, replies)
         if found.can_go_on and not going_on:
@@ -67,7 +73,7 @@ def _show_go_on(found: Asking, replies: Replies, left_out: Sequence[Asked]) -> N
             st.caption(f"{count(found.left, 'more is', 'more are')} waited for.")
 
 
-def _show_act(session_id: str, act: ActShown, replies: Replies) -> None:
+def _show_act(session_id: str, act: ActShown, replies: Replies, left_out: Sequence[Asked]) -> None:
     key = f"asked/{session_id}/{act.approval_id}"
     panel(f"{key}/head", [_act_head(act)])
     changes = act.is_open and _wants_changes(key, act)
@@ -86,7 +92,15 @@ def _show_act(session_id: str, act: ActShown, replies: Replies) -> None:
         placeholder="Why; kept in the record (may stay empty)",
         label_visibility="collapsed",
     )
-    _buttons(key, act, replies, note, changes=changes)
+    yes, no = _answers(key, act, replies, note, changes=changes)
+    verb = act.words.verb
+    name = f"Yes, {verb} it as changed" if changes else f"Yes, {verb} exactly this"
+    if act.left_out:
+        left_out_form(left_out, session_id, name, yes, at=act.approval_id)
+    with st.container(horizontal=True):
+        if not act.left_out:
+            st.button(name, key=f"{key}/yes", type="primary", on_click=yes)
+        st.button(f"No, do not {verb} it", key=f"{key}/no", on_click=no)
 
 
 def _act_head(act: ActShown) -> Node:
@@ -104,21 +118,19 @@ def _act_head(act: ActShown) -> Node:
 
 
 def _wants_changes(key: str, act: ActShown) -> bool:
-    """Ask whether something is to be changed; what was left out of the record has to be."""
-    missing = [argument.name for argument in act.arguments if argument.left_out]
-    if missing:
+    """Ask whether something is to be changed, and say what was left out of the record."""
+    if act.left_out:
         panel(
             f"{key}/missing",
             [
                 tag(
                     "p.problem",
-                    f"The value of {', '.join(missing)} was left out of the record, so it cannot "
-                    f"be {act.words.done} as it was: say it here, or say no.",
+                    f"The value of {', '.join(act.left_out)} was left out of the record: say it "
+                    "below together with a yes, or say no.",
                     outcome="needs_input",
                 )
             ],
         )
-        return True
     return bool(act.arguments) and st.toggle(
         f"Change what is {act.words.done}", key=f"{key}/change"
     )
@@ -149,19 +161,18 @@ def _field(key: str, argument: ArgumentShown, act: ActShown) -> None:
     name = f"{argument.name} ({argument.takes})" if argument.takes else argument.name
     shown, place = label(name), f"{key}/value/{argument.key}"
     before = "" if argument.left_out else argument.typed
+    empty = "Empty: as it was" if argument.left_out else ""
     if argument.is_long:
-        typed = st.text_area(shown, before, key=place, height=140)
+        typed = st.text_area(shown, before, key=place, height=140, placeholder=empty)
     else:
-        typed = st.text_input(shown, before, key=place)
+        typed = st.text_input(shown, before, key=place, placeholder=empty)
     problem = _problem(argument, act, typed)
     if problem:
         panel(f"{place}/problem", [tag("p.problem.small", f"✕ {problem}", outcome="error")])
 
 
 def _problem(argument: ArgumentShown, act: ActShown, typed: str) -> str:
-    if argument.left_out and not typed:
-        return "Its value was left out of the record; say it."
-    if typed == argument.typed:
+    if typed == ("" if argument.left_out else argument.typed):
         return ""
     try:
         typed_value(typed, argument.schema, act.root)
@@ -170,7 +181,11 @@ def _problem(argument: ArgumentShown, act: ActShown, typed: str) -> str:
     return ""
 
 
-def _buttons(key: str, act: ActShown, replies: Replies, note: str, *, changes: bool) -> None:
+def _answers(
+    key: str, act: ActShown, replies: Replies, note: str, *, changes: bool
+) -> tuple[Callable[[], None], Callable[[], None]]:
+    """Return what a yes does, and what a no does."""
+
     def yes() -> None:
         values = _typed(key, act) if changes else {}
         if values is not None:
@@ -179,11 +194,7 @@ def _buttons(key: str, act: ActShown, replies: Replies, note: str, *, changes: b
     def no() -> None:
         replies.decide(act, False, {}, _now(f"{key}/note", note))
 
-    with st.container(horizontal=True):
-        verb = act.words.verb
-        name = f"Yes, {verb} it as changed" if changes else f"Yes, {verb} exactly this"
-        st.button(name, key=f"{key}/yes", type="primary", on_click=yes)
-        st.button(f"No, do not {verb} it", key=f"{key}/no", on_click=no)
+    return yes, no
 
 
 def _typed(key: str, act: ActShown) -> dict[str, Any] | None:
@@ -194,7 +205,7 @@ def _typed(key: str, act: ActShown) -> dict[str, Any] | None:
         typed = _now(f"{key}/value/{argument.key}", before)
         if _problem(argument, act, typed):
             return None
-        if argument.left_out or typed != argument.typed:
+        if typed != before:
             changed[argument.key] = typed_value(typed, argument.schema, act.root)
     return changed
 

@@ -23,6 +23,7 @@ def left_out_form(
     on_click: Callable[[], None],
     *,
     missing: str = "",
+    at: str = "",
 ) -> None:
     """Draw a field for each value, and the button that goes on with them.
 
@@ -35,30 +36,35 @@ def left_out_form(
         name: What stands on the button.
         on_click: Goes on; `said_there` has what was said.
         missing: What has to be said elsewhere before it can be pressed.
+        at: The act that it belongs to; empty where it belongs to the session.
     """
-    with st.form(f"left_out/{session_id}", border=False, clear_on_submit=False):
+    head = " ".join(filter(None, ("left_out", at)))
+    # The Enter key in a field is no clear yes to an act.
+    with st.form(
+        _place(session_id, at), border=False, clear_on_submit=False, enter_to_submit=not at
+    ):
         nodes: list[Node] = [
             tag("b", "Values were left out of its record. Say them, so that its agents read them."),
             tag("p.quiet.small", "Only their form can be checked. They are written down nowhere."),
         ]
-        panel("left_out", nodes)
+        panel(head, nodes)
         for place, there in groupby(asked, lambda one: one.gap.place):
             fields = list(there)
             where = [tag("span.quiet", f"{place}: "), one_line(fields[0].gap.excerpt, 200)]
-            panel(f"left_out {place}", [tag("p.text", *where)])
+            panel(f"{head} {place}", [tag("p.text", *where)])
             with st.container(horizontal=True):
                 for one in fields:
-                    _field(one, session_id)
-        st.checkbox(LEAVE, key=f"left_out/{session_id}/leave")
+                    _field(one, _place(session_id, at))
+        st.checkbox(LEAVE, key=f"{_place(session_id, at)}/leave")
         st.form_submit_button(
             name, type="primary", on_click=on_click, disabled=bool(missing), help=missing or None
         )
 
 
-def _field(one: Asked, session_id: str) -> None:
+def _field(one: Asked, form: str) -> None:
     st.text_input(
         _label(one),
-        key=_key(session_id, one),
+        key=_key(form, one),
         type="password",
         max_chars=VALUE_CHARACTERS,
         placeholder="" if one.is_first else "Empty: the same as the first",
@@ -67,17 +73,20 @@ def _field(one: Asked, session_id: str) -> None:
     )
 
 
-def said_there(asked: Sequence[Asked], session_id: str) -> tuple[Mapping[str, Sequence[str]], bool]:
+def said_there(
+    asked: Sequence[Asked], session_id: str, at: str = ""
+) -> tuple[Mapping[str, Sequence[str]], bool]:
     """Return the values that stand in the fields, and whether marks may be read besides."""
-    said = [str(st.session_state.get(_key(session_id, one)) or "") for one in asked]
-    leave = bool(st.session_state.get(f"left_out/{session_id}/leave"))
+    form = _place(session_id, at)
+    said = [str(st.session_state.get(_key(form, one)) or "") for one in asked]
+    leave = bool(st.session_state.get(f"{form}/leave"))
     return (said_values(asked, said) if any(said) else {}), leave
 
 
-def forget_said(asked: Sequence[Asked], session_id: str) -> None:
+def forget_said(asked: Sequence[Asked], session_id: str, at: str = "") -> None:
     """Take the values out of the page's memory."""
     for one in asked:
-        st.session_state.pop(_key(session_id, one), None)
+        st.session_state.pop(_key(_place(session_id, at), one), None)
 
 
 def _label(one: Asked) -> str:
@@ -85,5 +94,9 @@ def _label(one: Asked) -> str:
     return label(f"{one_line(one.gap.name, 60)}{which}")
 
 
-def _key(session_id: str, one: Asked) -> str:
-    return f"left_out/{session_id}/{one.gap.place}/{one.gap.name}/{one.number}"
+def _place(session_id: str, at: str) -> str:
+    return "/".join(filter(None, ("left_out", session_id, at)))
+
+
+def _key(form: str, one: Asked) -> str:
+    return f"{form}/{one.gap.place}/{one.gap.name}/{one.number}"

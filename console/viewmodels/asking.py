@@ -79,7 +79,7 @@ class ArgumentShown:
     takes: str
     """What the field takes, in a few words; empty for a text."""
     left_out: bool
-    """Its value was left out of the record, so a yes has to say it."""
+    """Its value was left out of the record, so it is said together with a yes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +105,11 @@ class ActShown:
     """The schema of all arguments together."""
     said: str
     """Who decided what; empty while nobody has."""
+
+    @property
+    def left_out(self) -> tuple[str, ...]:
+        """Arguments that hold a value which was left out of the record."""
+        return tuple(argument.name for argument in self.arguments if argument.left_out)
 
     @property
     def is_open(self) -> bool:

@@ -1,6 +1,7 @@
 """Command lines that go on with a session, as a screen shows them."""
 
 import shlex
+from collections.abc import Sequence
 
 from handoff_console.store.analysis.plain_text import one_line
 
@@ -15,6 +16,23 @@ def resume_line(session_id: str, *, flow: str = "", store: str = "") -> str:
         store: The store's file; empty for the one that the command would take anyway.
     """
     return _line("resume", one_line(session_id, 80), flow=flow if ":" in flow else "", store=store)
+
+
+def yes_line(
+    session_id: str, approval_id: str, names: Sequence[str], *, flow: str = "", store: str = ""
+) -> str:
+    """Return the `handoff approve …` that says what was left out of an act, and goes on.
+
+    Args:
+        session_id: As recorded; for the others see `resume_line`.
+        approval_id: The act.
+        names: Of what was left out.
+        flow: Where the session's flow came from.
+        store: The store's file.
+    """
+    values = [word for name in names for word in ("--value", f"{one_line(name, 60)}=VALUE")]
+    words = ("approve", one_line(session_id, 80), approval_id, *values)
+    return _line(*words, flow=flow if ":" in flow else "", store=store)
 
 
 def ways_on(session_id: str, *, flow: str, store: str = "") -> str:

@@ -152,15 +152,20 @@ def test_what_was_left_out_of_the_record_has_to_be_said_before_a_yes(screen, wai
     page = screen("session", session=session_id)
     key = f"asked/{session_id}/h1.1.0"
 
-    assert text(page, f"{key}/missing").startswith("The value of text was left out of the record")
-    page = button(page, "Yes, send it as changed").click().run()
-    assert text(page, f"{key}/value/text/problem") == (
-        "✕ Its value was left out of the record; say it."
+    assert text(page, f"{key}/missing") == (
+        "The value of text was left out of the record: say it below together with a yes, or say no."
     )
-    page.text_input(key=f"{key}/value/text").set_value("no card")
-    page = button(page.run(), "Yes, send it as changed").click().run()
+    page = button(page, "Yes, send exactly this").click().run()
+    assert text(page, "asking_told") == (
+        "Nothing was decided. Say each value that was left out of its record, or let the agents "
+        "read the marks."
+    )
     page.checkbox[0].check()  # of what its clerk had written itself
-    button(page, "Go on").click().run()
+    page = button(page, "Yes, send exactly this").click().run()
+    assert text(page, "asking_told") == ("Nothing was decided: say the value of text, or say no.")
+    page = page.toggle[0].set_value(True).run()
+    page.text_input(key=f"{key}/value/text").set_value("no card")
+    button(page.run(), "Yes, send it as changed").click().run()
     rests(session_id)
 
     assert sent(tmp_path) == ["bob: no card"]
