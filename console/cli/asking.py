@@ -4,6 +4,7 @@ import json
 import sys
 from argparse import Namespace
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -77,7 +78,8 @@ def write_pending(found: Pending, arguments: Namespace, terminal: Terminal, flow
     session_id = found.session_id
     for act in found.approvals:
         terminal.line()
-        write_act(act, terminal.line, terminal)
+        # Whoever reads this says yes in another process, which knows what is recorded.
+        write_act(replace(act, arguments=act.recorded), terminal.line, terminal)
         if act.said is not None:
             terminal.line(
                 f"  {'yes' if act.said.approved else 'no'}, says {_name(act.said.decided_by)}"
@@ -85,7 +87,7 @@ def write_pending(found: Pending, arguments: Namespace, terminal: Terminal, flow
         elif act.is_expired:
             terminal.line("  it is too late for a yes, which is a no")
         else:
-            unsaid = [w for name in marks_in(act.arguments) for w in ("--value", f"{name}=VALUE")]
+            unsaid = [w for name in marks_in(act.recorded) for w in ("--value", f"{name}=VALUE")]
             goes_on = [*unsaid, *_flow_words(flow)] if unsaid else []
             for more in (goes_on, ["--no"]):
                 words = ("approve", session_id, act.approval_id, *more)

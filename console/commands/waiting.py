@@ -187,7 +187,7 @@ def _approvals(
             tool=payload.tool,
             effect=payload.effect,
             arguments=_in_order(shown["arguments"], parameters),
-            recorded=recorded["arguments"],
+            recorded=_in_order(recorded["arguments"], parameters),
             shown=payload.shown,
             asked_at=event.at,
             parameters=parameters,

@@ -64,6 +64,16 @@ def test_one_command_says_yes_with_the_value_and_goes_on(handoff, folder, waitin
     assert not is_written(folder)
 
 
+def test_the_process_that_ran_it_prints_the_mark_and_a_command_that_another_one_can_carry_out(
+    handoff, folder
+):
+    run = handoff("run", "till.py:flow", "--message", MESSAGE)
+
+    assert "  card   [redacted: card number]\n" in run.out
+    assert " h1.2.0 --value 'card number=VALUE' --flow till.py:flow\n" in run.out
+    assert CARD not in run.out
+
+
 def test_without_it_the_refusal_names_both_ways(handoff, folder, waiting):
     refused = handoff("approve", waiting)
 
