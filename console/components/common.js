@@ -59,6 +59,46 @@ function sayUntilHeard(kept, say, isHeard, left = SAID_AT_MOST) {
   }, SAY_AGAIN_MS);
 }
 
+// What is said when the reader rests is not said after they took a link: Streamlit runs the page that
+// spoke last, and a word of the page they leave would bring them back, or leave nothing at all. It is
+// said before they do anything else.
+const REST_MS = 120, LINK_MS = 1500;
+
+function sayAtRest(kept, say, ms = REST_MS) {
+  clearTimeout(kept.timer);
+  kept.unsaid = say;
+  kept.timer = setTimeout(() => sayNow(kept), ms);
+}
+
+function sayNow(kept) {
+  const say = kept.unsaid;
+  forget(kept);
+  say?.();
+}
+
+function forget(kept) {
+  clearTimeout(kept.timer);
+  kept.timer = kept.unsaid = null;
+}
+
+function sayBeforeOthers(kept, root, options) {
+  const first = { capture: true, ...options };
+  const leaves = (event) => !event.button && !event.ctrlKey && !event.metaKey && !event.shiftKey
+    && event.composedPath().some((node) => node instanceof HTMLAnchorElement && node.href);
+  document.addEventListener('pointerdown', (event) => {
+    if (!kept.unsaid || event.composedPath().includes(root)) return;
+    if (leaves(event)) sayAtRest(kept, kept.unsaid, LINK_MS);
+    else sayNow(kept);
+  }, first);
+  document.addEventListener('keydown', (event) => {
+    if (event.key === 'Enter' && !leaves(event)) sayNow(kept);
+  }, first);
+  document.addEventListener('click', (event) => {
+    if (leaves(event)) forget(kept);
+  }, first);
+  window.addEventListener('popstate', () => forget(kept), options);
+}
+
 // One set of listeners per component, replaced on every call.
 function listeners(kept) {
   kept.listening?.abort();
@@ -73,6 +113,7 @@ function whenGone(kept, options, clean) {
   return () => {
     if (kept.listening.signal !== options.signal) return;
     kept.listening.abort();
+    forget(kept);
     clean?.();
   };
 }

@@ -1,6 +1,5 @@
 // The events of a session, one step at a time. Painted here; the server hears of it when it rests.
 
-const REST_MS = 120;
 const EDGE_ROWS = 150;
 const SMALL_PX = 800;
 const NAMED_AT_ONCE = 120, NAMED_MS = 10000;
@@ -30,8 +29,7 @@ export default function (component) {
   backLeavesThePage();
   if (jumped) {
     kept.from = undefined;
-    clearTimeout(kept.timer);
-    kept.timer = null;
+    forget(kept);
     kept.wanted = null;
     kept.seq = data.seq;
     kept.handoff = data.handoff;
@@ -72,9 +70,10 @@ export default function (component) {
       paint(kept, parts);
     }
   });
+  sayBeforeOthers(kept, root, options);
   return whenGone(kept, options, () => {
-    // What was not said yet is nothing to the page that comes next.
-    for (const timer of [kept.timer, kept.naming, kept.sayingAgain]) clearTimeout(timer);
+    clearTimeout(kept.naming);
+    clearTimeout(kept.sayingAgain);
   });
 }
 
@@ -160,11 +159,9 @@ function leave(kept, parts) {
 function tell(kept) {
   nameInAddress(kept);
   announce({ scope: kept.scope, seq: kept.seq, handoff: kept.handoff, from: 'stepper' });
-  clearTimeout(kept.timer);
-  kept.timer = setTimeout(() => {
-    kept.timer = null;
+  sayAtRest(kept, () => {
     kept.setStateValue('cursor', { seq: kept.seq, handoff: kept.handoff, scope: kept.scope });
-  }, REST_MS);
+  });
 }
 
 // More events around a place, once at a time.

@@ -47,11 +47,7 @@ export default function (component) {
     show(kept, parts, id);
     draw(kept, parts);
     announce({ scope: kept.scope, seq: kept.seq, handoff: id, from: 'tree' });
-    clearTimeout(kept.timer);
-    kept.timer = setTimeout(() => {
-      kept.timer = null;
-      setStateValue('selected', id);
-    }, delayMs);
+    sayAtRest(kept, () => setStateValue('selected', id), delayMs);
   };
   const toggle = (index) => {
     if (kept.closed.has(index)) kept.closed.delete(index);
@@ -104,10 +100,8 @@ export default function (component) {
     draw(kept, parts);
   });
   kept.resized.observe(parts.scroll);
-  return whenGone(kept, options, () => {
-    clearTimeout(kept.timer);
-    kept.resized.disconnect();
-  });
+  sayBeforeOthers(kept, parts.scroll, options);
+  return whenGone(kept, options, () => kept.resized.disconnect());
 }
 
 function adopt(kept, data, other) {
@@ -280,7 +274,7 @@ function onKey(kept, event, select, toggle) {
   const at = (next) => kept.rows[kept.shown[Math.max(0, Math.min(kept.shown.length - 1, next))]];
   const moves = { ArrowDown: place + 1, ArrowUp: place - 1, Home: 0, End: kept.shown.length - 1 };
   if (event.key in moves) {
-    if (kept.shown.length) select(at(moves[event.key]).id, 120);
+    if (kept.shown.length) select(at(moves[event.key]).id, REST_MS);
     return true;
   }
   const row = kept.rows[index];
@@ -292,12 +286,12 @@ function onKey(kept, event, select, toggle) {
   if (kept.byPointer) return false;
   if (event.key === 'ArrowRight') {
     if (row.below && kept.closed.has(index)) toggle(index);
-    else if (row.below) select(at(place + 1).id, 120);
+    else if (row.below) select(at(place + 1).id, REST_MS);
     return true;
   }
   if (event.key === 'ArrowLeft') {
     if (row.below && !kept.closed.has(index)) toggle(index);
-    else if (row.parent >= 0) select(kept.rows[row.parent].id, 120);
+    else if (row.parent >= 0) select(kept.rows[row.parent].id, REST_MS);
     return true;
   }
   return false;

@@ -31,7 +31,7 @@ DRAW = """() => {
 MOUNT = """(text) => {
     const parentElement = document.body;
     const data = new TextEncoder().encode(text);
-    const setStateValue = () => {};
+    const setStateValue = (name, value) => (window.said ??= []).push([name, value.seq]);
     (window.gone ??= []).push(window.component({ data, parentElement, setStateValue }));
 }"""
 STEP = """(seq) => document.dispatchEvent(
@@ -48,11 +48,14 @@ def chart(browser) -> Iterator[Page]:
 @pytest.fixture
 def steps(browser) -> Iterator[Page]:
     """A page with the stepper's component."""
-    yield from alone(browser, stepper._HTML, "stepper.js")
+    link = "<a id='away' href='#elsewhere'>elsewhere</a>"
+    yield from alone(browser, stepper._HTML + link, "stepper.js")
 
 
 def alone(browser: BrowserContext, place: str, name: str) -> Iterator[Page]:
     page = browser.new_page()
+    page.clock.install(time=0)
+    page.clock.pause_at(1)  # time goes on where a test says so
     script = source("common.js", name).replace("export default function", "component = function")
     page.set_content(f"{place}<script>{script}</script>")
     yield page
@@ -130,6 +133,64 @@ def test_the_line_follows_after_the_first_of_two_calls_at_once_is_cleaned_up(cha
     chart.evaluate(STEP, 3)
 
     drawn_at(chart, 30)
+
+
+def said(page: Page, after_ms: int = 0) -> list[list[object]]:
+    page.clock.run_for(after_ms)
+    return page.evaluate("window.said ?? []")
+
+
+def test_a_step_is_said_when_the_keys_rest(steps):
+    mount_steps(steps)
+    steps.keyboard.press("ArrowRight")
+    steps.keyboard.press("ArrowRight")
+
+    assert said(steps, 119) == []
+    assert said(steps, 1) == [["cursor", 2]]
+
+
+def test_a_step_is_said_before_the_reader_does_something_elsewhere(steps):
+    mount_steps(steps)
+    steps.keyboard.press("ArrowRight")
+    steps.mouse.move(5, 700)
+    steps.mouse.down()
+
+    assert said(steps) == [["cursor", 1]]
+    assert said(steps, 5_000) == [["cursor", 1]]
+
+
+@pytest.mark.parametrize(
+    "leave",
+    [
+        "window.gone[0]()",
+        "window.dispatchEvent(new PopStateEvent('popstate'))",
+        "document.querySelector('#away').click()",
+    ],
+    ids=["another page is there", "back", "a link"],
+)
+def test_a_step_is_not_said_by_a_page_that_was_left(steps, leave):
+    # Streamlit runs the page that spoke last: it would bring the reader back.
+    mount_steps(steps)
+    steps.keyboard.press("ArrowRight")
+    steps.evaluate(leave)
+
+    assert said(steps, 5_000) == []
+
+
+def test_a_step_is_said_where_a_link_was_only_pressed_or_opens_elsewhere(steps):
+    mount_steps(steps)
+    link = steps.locator("#away")
+    steps.keyboard.press("ArrowRight")
+    link.hover()
+    steps.mouse.down()
+    assert said(steps, 1_499) == []
+    assert said(steps, 1) == [["cursor", 1]]
+
+    steps.mouse.move(5, 700)
+    steps.mouse.up()
+    steps.keyboard.press("ArrowRight")
+    link.click(modifiers=["Control"])
+    assert said(steps) == [["cursor", 1], ["cursor", 2]]
 
 
 @pytest.mark.parametrize("script", sorted(SCRIPTS.glob("*.js")), ids=lambda path: path.name)
