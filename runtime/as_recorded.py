@@ -15,6 +15,7 @@ from handoff_console.runtime.agents import Agent, Edge
 from handoff_console.runtime.contract import HUMAN, TEXT, ContextPolicy, HandoffKind, Limits
 from handoff_console.runtime.events import AgentActivated, Recording, SessionStarted
 from handoff_console.runtime.flow import Flow
+from handoff_console.runtime.recorded_rules import recorded_redaction, tells_rules
 
 _NUMBERS = ("max_workers_per_session", "max_result_bytes", "alert_tokens")
 """Of the flow; those of a request are recorded with each message."""
@@ -40,6 +41,10 @@ def as_recorded(flow: Flow, recording: Recording) -> Flow:
     for event in recording.events:
         if isinstance(event.payload, AgentActivated):
             prompts[event.payload.agent] = str(recording.body(event.payload.prompt))
+    rules = [flow.redaction, *([recorded_redaction(recorded)] if tells_rules(recorded) else [])]
+    for name, agent in flow.agents_by_name.items():
+        if prompts.get(name) in [one.clean(agent.prompt) for one in rules]:
+            del prompts[name]
     now = snapshot_of(flow)
     is_versioned = bool(started.prompt_version)
     agents = [
@@ -113,9 +118,8 @@ def _as_it_was(
     *,
     versioned: bool,
 ) -> Agent:
-    prompt = prompts.get(agent.name)
-    if prompt is not None and prompt != flow.redaction.clean(agent.prompt):
-        agent = replace(agent, prompt=prompt)
+    if agent.name in prompts:
+        agent = replace(agent, prompt=prompts[agent.name])
     if was is None:
         return agent
     schema = was.get("output_schema", agent.output_schema)

@@ -13,8 +13,9 @@ from typing import Any
 
 from handoff_console.runtime.canonical import canonical_text
 from handoff_console.runtime.errors import RequestError, choices
-from handoff_console.runtime.events import Recording
+from handoff_console.runtime.events import Recording, SessionStarted
 from handoff_console.runtime.gaps import derived, gaps_in, gaps_of, said_in, sources
+from handoff_console.runtime.recorded_rules import other_redaction, redaction_rules, tells_rules
 from handoff_console.runtime.redaction import MARK, Redaction
 
 
@@ -30,7 +31,8 @@ def filled(
         recording: The session.
         values: By the mark's name, for all places, or by `NAME in PLACE`. Several values of a name
             go to the marks of a text in order; one goes to all of them.
-        redaction: The rules it was recorded with.
+        redaction: The flow's rules. Where they are others than it was recorded with, a right value
+            may be refused, and is said to be.
 
     Raises:
         RequestError: There is no such mark, or the value is not what was left out there.
@@ -96,11 +98,32 @@ def _bodies(
     for source in (*sources(recording), *derived(recording)):
         if source.digest in bodies or not gaps_of(recording, source):
             continue
-        text = _Filling(source.place, values, redaction).text(said_in(recording, source))
+        filling = _Filling(source.place, values, redaction)
+        text = filling.text(said_in(recording, source))
+        if text is None:
+            raise RequestError(f"{filling.refusal}{_of_rules(recording, redaction)}")
         if source.keys:
             text = canonical_text({**recording.body(source.digest), **json.loads(text)})
         bodies[source.digest] = text
     return bodies
+
+
+def _of_rules(recording: Recording, redaction: Redaction) -> str:
+    """Return what is to be known of the rules where a value is refused."""
+    started = recording.events[0].payload
+    recorded = recording.body(started.flow_digest) if isinstance(started, SessionStarted) else {}
+    if not tells_rules(recorded):
+        return (
+            " This record does not say by which redaction rules it was written: if the flow's are "
+            "others by now, put the former ones back into it."
+        )
+    how = other_redaction(redaction_rules(redaction), recorded["redaction"])
+    if not how:
+        return ""
+    return (
+        f" The redaction rules differ from the recorded ones: {how}. As long as they do, a right "
+        "value is refused too: put the recorded rules back into the flow, or leave the mark."
+    )
 
 
 class _Filling:
@@ -113,11 +136,11 @@ class _Filling:
         self._left: dict[str, list[str]] = {}
         """Values that are still to be put in, by name."""
 
-    def text(self, body: Any) -> str:
-        """Return the body's JSON with the values in it.
+    def text(self, body: Any) -> str | None:
+        """Return the body's JSON with the values in it; None where they were not left out of it.
 
         Raises:
-            RequestError: They are not what was left out of it.
+            RequestError: There are more or fewer of them than marks.
         """
         for gap in gaps_in(self._place, body):
             given = self._values.get(f"{gap.name} in {self._place}") or self._values.get(gap.name)
@@ -132,16 +155,17 @@ class _Filling:
         if canonical_text(self._redaction.clean(json.loads(canonical_text(whole)))) != (
             canonical_text(body)
         ):
-            names = choices(self._given_names(body))
-            raise RequestError(
-                f"What is given for {names} is not what was left out in {self._place}: written "
-                "down it would not stand there as it does. Give the value as it was said, with "
-                "all that belongs to it."
-            )
+            return None
         return canonical_text(whole)
 
-    def _given_names(self, body: Any) -> list[str]:
-        return [gap.name for gap in gaps_in(self._place, body) if gap.name in self._left]
+    @property
+    def refusal(self) -> str:
+        """What to say where they are not what was left out."""
+        return (
+            f"What is given for {choices(self._left)} is not what was left out in {self._place}: "
+            "written down it would not stand there as it does. Give the value as it was said, with "
+            "all that belongs to it."
+        )
 
     def _filled(self, value: Any) -> Any:
         if isinstance(value, str):

@@ -15,6 +15,7 @@ from handoff_console.runtime.contract import HUMAN, Limits
 from handoff_console.runtime.counting import count
 from handoff_console.runtime.errors import FlowError, choices
 from handoff_console.runtime.lint import Oddity, oddities
+from handoff_console.runtime.recorded_rules import check_rules, redaction_rules
 from handoff_console.runtime.redaction import Redaction
 
 _T = TypeVar("_T")
@@ -201,6 +202,7 @@ class Flow:
                 **{name: getattr(self, name) for name in _PLAIN},
                 "prices": {name: vars(price) for name, price in self.prices.items()},
                 **({"currency": self.currency} if self.currency else {}),
+                "redaction": redaction_rules(self.redaction),
             },
             self.redaction,
         )
@@ -227,7 +229,8 @@ def _agent_snapshot(flow: Flow, agent: Agent) -> dict[str, Any]:
         "output_schema": agent.output_schema,
         "may_write": agent.may_write,
         "trust": agent.trust,
-        "tools": [tool.spec for tool in agent.tools],
+        "ingress": check_rules(agent.ingress),
+        "tools": [tool.recorded for tool in agent.tools],
         "edges": [
             {
                 "target": edge.target,

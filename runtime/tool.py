@@ -13,6 +13,7 @@ from handoff_console.runtime.arguments import names_its_arguments
 from handoff_console.runtime.canonical import as_json, digest
 from handoff_console.runtime.contract import TRANSFER_TO, Effect
 from handoff_console.runtime.errors import MISTAKES, named
+from handoff_console.runtime.sources import source_of
 
 _Schema = TypeVar("_Schema", bound=BaseModel)
 
@@ -114,18 +115,24 @@ class Tool:
     @cached_property
     def spec(self) -> dict[str, Any]:
         """What a model is told of the tool, and what tells one version of it from another."""
-        try:
-            source = inspect.getsource(self.function)
-        except (OSError, TypeError):
-            source = repr(self.function)
         return {
             "name": self.name,
             "description": self.description,
             "parameters": self.arguments.model_json_schema(),
             "effect": self.effect.value,
             "approval": self.needs_approval,
-            "source": digest(source.encode(), b""),
+            "source": digest(source_of(self.function).encode(), b""),
             **({"untrusted": True} if self.untrusted else {}),
+        }
+
+    @property
+    def recorded(self) -> dict[str, Any]:
+        """How it is recorded with its flow: with what no model is told, where that is not usual."""
+        lasts = self.approval_seconds != Tool.approval_seconds
+        return {
+            **self.spec,
+            **({"remembers": list(self.remembers)} if self.remembers else {}),
+            **({"approval_seconds": self.approval_seconds} if lasts else {}),
         }
 
 

@@ -36,6 +36,11 @@ def as_then_notes(ready: Prepared, order: RerunOrder) -> Iterator[str]:
             f"It runs as it was recorded, not as the flow says now: {_joined(kept)}. What is new "
             "in the flow is tried by running it anew."
         )
+    if asked and not ready.flow.tells_rules:
+        yield (
+            "By which redaction rules, ingress checks and tries of a model it went is not in this "
+            "record; those of the flow count."
+        )
     left = defaultdict[str, list[str]](list)
     for other in ready.flow.other_models:
         is_target = other.agent == target

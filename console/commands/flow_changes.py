@@ -5,6 +5,12 @@ from typing import Any, NamedTuple
 
 from handoff_console.runtime.as_recorded import pairs, snapshot_of
 from handoff_console.runtime.flow import Flow
+from handoff_console.runtime.recorded_rules import (
+    other_checks,
+    other_redaction,
+    recorded_redaction,
+    tells_rules,
+)
 from handoff_console.store.analysis.plain_text import as_name, listed
 
 _Part = Mapping[str, Any]
@@ -17,6 +23,18 @@ _WORDS = {
     "trust": "trust",
 }
 """Of an agent, by how they are recorded."""
+_OF_TOOL = {
+    "source": "source",
+    "parameters": "parameters",
+    "effect": "effect",
+    "approval": "need of a yes",
+    "approval_seconds": "time for a yes",
+    "remembers": "list of what is remembered",
+    "untrusted": "origin",
+    "description": "description",
+}
+_LATER_OF_TOOL = frozenset({"approval_seconds", "remembers"})
+"""What the first records do not tell."""
 _SEVERAL = frozenset({"examples", "limits", "allowed tools", "fields"})
 _OF_EDGE = {
     "description": "description",
@@ -63,15 +81,26 @@ class Kept(NamedTuple):
 def flow_changes(loaded: Flow, as_was: Flow, recorded: _Part) -> list[str]:
     """Return what a flow cannot have as a session was recorded with it, a sentence each.
 
-    Tools are compared by source, schema and effect; a changed one is announced before anything
-    runs live.
+    Tools are compared by source, schema and effect, checks of what comes in by source, redaction
+    by its rules; what is other is announced before anything runs live. Of what the record does not
+    tell nothing is said here.
 
     Args:
         loaded: The flow as the user named it.
         as_was: With all of the record that can be had again.
         recorded: The flow as it was recorded.
     """
-    return list(_changes(snapshot_of(loaded), snapshot_of(as_was), recorded))
+    now, rules = snapshot_of(as_was), as_was.redaction
+    parts = (snapshot_of(loaded), now, recorded)
+    if not tells_rules(recorded):
+        return list(_changes(*map(rules.clean, parts)))
+    if how := other_redaction(now["redaction"], recorded["redaction"]):
+        then = recorded_redaction(recorded)  # what one of them leaves out is no other difference
+        return [
+            *_changes(*(then.clean(rules.clean(one)) for one in parts)),
+            f"the redaction rules differ from the recorded ones: {how}",
+        ]
+    return list(_changes(*parts))
 
 
 def kept_as_recorded(loaded: Flow, as_was: Flow, recorded: _Part) -> list[Kept]:
@@ -88,15 +117,17 @@ def kept_as_recorded(loaded: Flow, as_was: Flow, recorded: _Part) -> list[Kept]:
 def _changes(loaded: _Part, now: _Part, recorded: _Part) -> Iterator[str]:
     if recorded.get("name", now["name"]) != now["name"]:
         yield f"the flow is called {now['name']!r}, and was called {recorded['name']!r}"
+    is_told = tells_rules(recorded)
     were, agents = _by_name(recorded.get("agents", ())), _by_name(now["agents"])
     for name, agent in agents.items():
         was = were.get(name)
         if was is None:
             yield f"agent {name!r} is new"
             continue
-        yield from _of_tools(name, agent["tools"], was.get("tools", ()))
+        yield from _of_tools(name, agent["tools"], was.get("tools", ()), is_told=is_told)
         yield from (_is_other(part, f" of {name!r}") for part in _other(agent, was, _WORDS))
         yield from _of_may_write(name, agent, was)
+        yield from _of_checks(name, agent, was)
         yield from _of_edges(name, _by_name(loaded["agents"])[name]["edges"], agent["edges"], was)
     yield from (f"agent {name!r} is gone" for name in sorted(were.keys() - agents.keys()))
     yield from _of_schemas(now.get("schemas", {}), recorded.get("schemas", {}))
@@ -104,8 +135,12 @@ def _changes(loaded: _Part, now: _Part, recorded: _Part) -> Iterator[str]:
         yield _is_other(part, " of the flow")
 
 
-def _of_tools(agent: str, now: Sequence[_Part], were: Sequence[_Part]) -> Iterator[str]:
+def _of_tools(
+    agent: str, now: Sequence[_Part], were: Sequence[_Part], *, is_told: bool
+) -> Iterator[str]:
     before, after = _by_name(were), _by_name(now)
+    if not is_told:
+        after = {name: _without(one, _LATER_OF_TOOL) for name, one in after.items()}
     for name in sorted(before.keys() | after.keys()):
         if before.get(name) != after.get(name):
             change = _tool_change(before.get(name), after.get(name))
@@ -121,13 +156,22 @@ def _tool_change(before: _Part | None, now: _Part | None) -> str:
         return "is new"
     if now is None:
         return "is gone"
-    parts = [part for part in ("source", "parameters", "effect") if before[part] != now[part]]
-    return f"has another {' and '.join(parts) or 'description'}"
+    parts = [word for part, word in _OF_TOOL.items() if before.get(part) != now.get(part)]
+    return f"has another {listed(parts, limit=len(_OF_TOOL))}"
+
+
+def _without(part: _Part, names: frozenset[str]) -> _Part:
+    return {name: value for name, value in part.items() if name not in names}
 
 
 def _of_may_write(agent: str, now: _Part, was: _Part) -> Iterator[str]:
     if was.get("may_write", now["may_write"]) != now["may_write"]:
         yield f"{agent!r} may {'write now' if now['may_write'] else 'not write any more'}"
+
+
+def _of_checks(agent: str, now: _Part, was: _Part) -> Iterator[str]:
+    for name, change in other_checks(now["ingress"], was.get("ingress", now["ingress"])):
+        yield f"the ingress check {name!r} of {agent!r} {change}"
 
 
 def _of_edges(

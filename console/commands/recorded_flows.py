@@ -26,6 +26,7 @@ from handoff_console.runtime.errors import HandoffConsoleError, of_another_form
 from handoff_console.runtime.events import Recording, SessionStarted, UserMessageReceived
 from handoff_console.runtime.flow import Price
 from handoff_console.runtime.models import as_model
+from handoff_console.runtime.recorded_rules import tells_rules
 
 _RECORDED_LIMITS = (
     "pool_tokens", "finish_floor_tokens", "max_handoffs", "max_edge_repeats", "max_workers",
@@ -47,6 +48,8 @@ class RecordedFlow:
     """What the flow has otherwise by now, and has here as it was recorded."""
     other_models: Sequence[OtherModel] = ()
     """Agents whose recorded model is not the flow's own."""
+    tells_rules: bool = True
+    """Whether the record tells by which redaction, checks and terms of models it went."""
 
 
 def flow_for(recording: Recording, named: str = "", handoff_id: str = "") -> RecordedFlow:
@@ -107,7 +110,7 @@ def _adapted(flow: Flow, source: str, recording: Recording, handoff_id: str) -> 
     as_was, others = with_recorded_models(as_was, recording, handoff_id)
     changes = flow_changes(flow, as_was, snapshot)
     kept = kept_as_recorded(flow, as_was, snapshot)
-    return RecordedFlow(as_was, source, changes, kept, others)
+    return RecordedFlow(as_was, source, changes, kept, others, tells_rules(snapshot))
 
 
 def _with_recorded_prices(flow: Flow, snapshot: Mapping[str, Any]) -> Flow:

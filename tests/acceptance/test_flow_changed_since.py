@@ -3,6 +3,7 @@
 import json
 
 import pytest
+from support.earlier import without_rules
 from support.mailboxes import mailbox, sent
 from support.shops import shop
 from support.tills import with_till
@@ -46,6 +47,44 @@ def test_what_is_other_about_an_edge_stands_in_the_plan_and_before_the_run(
     assert plan.out.splitlines()[:2] == SAID
     assert done.err.splitlines()[:2] == SAID
     assert "✓ ok             the same result" in done.out
+
+
+RULES = (
+    ("Limits, Rules", "Limits, Redaction, Rules"),
+    ('"shop",', '"shop", redaction=Redaction(patterns=False),'),
+)
+CHECKED = ('Agent("checker", "Check.",', 'Agent("checker", "Check.", ingress=[print],')
+
+
+def test_other_redaction_rules_and_checks_stand_in_the_plan_of_every_mode_that_asks(
+    handoff, folder, session
+):
+    shop(folder, *RULES, CHECKED)
+
+    for mode in ("what-if", "live-reads", "live", "continue"):
+        plan = handoff("rerun", session, "h2", *FLOW, "--mode", mode, "--plan").out
+        assert " ".join(plan.split()).startswith(
+            "This flow is not quite the one that was recorded: the ingress check 'print' of "
+            "'checker' is new the redaction rules differ from the recorded ones: what has the form "
+            "of a secret is not left out any more"
+        )
+
+
+def test_what_an_earlier_record_does_not_tell_is_said_where_somebody_is_asked(
+    handoff, folder, session
+):
+    without_rules(folder / "handoff.db")
+    shop(folder, *RULES, CHECKED)
+    words = ("rerun", session, "h2", *FLOW, "--mode")
+    plan = " ".join(handoff(*words, "what-if", "--plan").out.split())
+
+    assert (
+        "By which redaction rules, ingress checks and tries of a model it went is not in this "
+        "record; those of the flow count." in plan
+    )
+    assert "not quite the one" not in plan
+    assert "By which redaction" not in handoff(*words, "verify", "--plan").out
+    assert "the same result" in handoff(*words, "verify").out
 
 
 def test_what_is_as_it_was_recorded_is_named_where_somebody_is_asked(handoff, folder, session):

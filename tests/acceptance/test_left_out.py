@@ -321,6 +321,28 @@ def test_a_wrong_value_is_asked_for_again(folder, killed):
     assert lines(folder / "charged.txt") == [f"{CARD} 30"]
 
 
+def test_where_the_redaction_rules_are_others_that_is_said_of_a_right_value(
+    handoff, folder, killed
+):
+    text = TILL.replace("Tool, say", "Redaction, Tool, say").replace(
+        'Flow("till", [', 'Flow("till", redaction=Redaction(patterns=False), agents=['
+    )
+    (folder / "till.py").write_text(text)
+
+    refused = handoff("resume", killed, *FLOW, "--value", f"card number={CARD}")
+
+    assert refused.status == 2
+    assert refused.err == (
+        "handoff: What is given for card number is not what was left out in message: written down "
+        "it would not stand there as it does. Give the value as it was said, with all that belongs "
+        "to it. The redaction rules differ from the recorded ones: what has the form of a secret "
+        "is not left out any more. As long as they do, a right value is refused too: put the "
+        "recorded rules back into the flow, or leave the mark.\n"
+    )
+    assert lines(folder / "read.txt") == [MESSAGE]
+    assert not is_written(folder)
+
+
 def test_whoever_ran_it_is_shown_what_will_really_be_done_and_may_say_yes(folder):
     (folder / "till.py").write_text(TILL.replace("effect=Effect.WRITE", "effect=Effect.EXTERNAL"))
 

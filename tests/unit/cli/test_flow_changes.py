@@ -3,6 +3,7 @@
 from contextlib import closing
 
 import pytest
+from support.earlier import without_rules
 from support.shops import shop
 
 from handoff_console.console.commands.flows import adjusted, load_flow
@@ -43,6 +44,19 @@ def changed(tmp_path, recording, *changes):
             ["the tool 'invoices' of 'billing' has another source"],
         ),
         ("tools=[Tool(invoices)], ", "", ["the tool 'invoices' of 'billing' is gone"]),
+        (
+            "Tool(invoices)",
+            "Tool(invoices, approval=True)",
+            ["the tool 'invoices' of 'billing' has another need of a yes"],
+        ),
+        (
+            "Tool(invoices)",
+            'Tool(invoices, description="All.", remembers="id", approval_seconds=9)',
+            [
+                "the tool 'invoices' of 'billing' has another time for a yes, list of what is "
+                "remembered and description"
+            ],
+        ),
         (
             "About money.",
             "Money.",
@@ -118,6 +132,97 @@ def test_what_a_record_holds_as_data_is_as_it_was(tmp_path, recording, was, now,
 
     assert ([one.what for one in found.kept], found.changes) == ([kept], [])
     assert found.flow.snapshot == load_flow(f"{shop(tmp_path)}:flow").flow.snapshot
+
+
+CHECKED = (
+    "mine = Rules(",
+    "MOST = 500\n\n\ndef sensible(request):\n    return None\n\n\n"
+    "def below(most):\n    return lambda request: None if most else 'no'\n\n\nmine = Rules(",
+)
+ENTRANCE = (
+    'Agent("checker", "Check.",',
+    'Agent("checker", "Check.", ingress=[sensible, below(3)],',
+)
+
+
+@pytest.mark.parametrize(
+    ("was", "now", "said"),
+    [
+        ("    return None\n", "    return ''\n", ["sensible", "has another source"]),
+        ("    return None\n", "    return MOST > 1\n", ["sensible", "has another source"]),
+        ("below(3)", "below(4)", ["<lambda>", "has another source"]),
+        ("sensible, below(3)", "below(3)", ["sensible", "is gone"]),
+        (
+            "sensible, below",
+            "sensible, lambda request: '', below",
+            ["<lambda>", "has another source"],
+        ),
+        ("[sensible, below(3)]", "[below(3), sensible]", []),
+        ("[sensible, below(3)]", "[below(3), sensible, print]", ["print", "is new"]),
+    ],
+)
+def test_another_check_of_what_comes_in_is_told(tmp_path, monkeypatch, was, now, said):
+    monkeypatch.chdir(tmp_path)
+    shop(tmp_path, CHECKED, ENTRANCE)
+    store = tmp_path / "handoff.db"
+    ran = run_once(store, load_flow(FLOW).flow, "Why twice?", source=FLOW)
+
+    with closing(open_reader(store)) as db:
+        recording = recording_of(db, ran.session_id)
+        same = changed(tmp_path, recording, CHECKED, ENTRANCE)
+        found = changed(tmp_path, recording, CHECKED, ENTRANCE, (was, now))
+
+    assert same.changes == []
+    expected = [f"the ingress check {said[0]!r} of 'checker' {said[1]}"] if said else []
+    assert (found.changes, list(found.kept)) == (expected, [])
+
+
+def test_a_constant_that_a_check_reads_is_told_when_it_changes(tmp_path, monkeypatch):
+    reads = CHECKED[0], CHECKED[1].replace("return None\n", "return None if MOST else 'no'\n")
+    monkeypatch.chdir(tmp_path)
+    shop(tmp_path, reads, ENTRANCE)
+    store = tmp_path / "handoff.db"
+    ran = run_once(store, load_flow(FLOW).flow, "Why twice?", source=FLOW)
+
+    with closing(open_reader(store)) as db:
+        recording = recording_of(db, ran.session_id)
+        found = changed(tmp_path, recording, reads, ENTRANCE, ("MOST = 500", "MOST = 300"))
+
+    assert found.changes == ["the ingress check 'sensible' of 'checker' has another source"]
+
+
+def test_other_redaction_rules_are_told(tmp_path, recording):
+    found = changed(
+        tmp_path,
+        recording,
+        ("Limits, Rules", "Limits, Redaction, Rules"),
+        ('"shop",', '"shop", redaction=Redaction(keys=frozenset({"customer"})),'),
+    )
+
+    assert found.changes == [
+        "the redaction rules differ from the recorded ones: by now what is called 'customer' is "
+        "left out too, and what is called 'access_key' or 'access_token' or one of 40 more names "
+        "is not left out any more"
+    ]
+    assert list(found.kept) == []
+
+
+def test_what_an_earlier_record_does_not_tell_is_not_told_to_have_changed(tmp_path, recording):
+    without_rules(tmp_path / "handoff.db")
+    with closing(open_reader(tmp_path / "handoff.db")) as db:
+        earlier = recording_of(db, recording.session_id)
+        found = changed(
+            tmp_path,
+            earlier,
+            CHECKED,
+            ENTRANCE,
+            ("Limits, Rules", "Limits, Redaction, Rules"),
+            ('"shop",', '"shop", redaction=Redaction.off(),'),
+            ("Tool(invoices)", 'Tool(invoices, remembers="id")'),
+        )
+
+    assert (found.changes, found.tells_rules) == ([], False)
+    assert flow_for(recording, f"{shop(tmp_path)}:flow").tells_rules is False
 
 
 def test_nothing_is_said_of_a_flow_that_is_the_same(tmp_path, recording):

@@ -12,6 +12,7 @@ from handoff_console.runtime import (
     Flow,
     Limits,
     Recording,
+    Redaction,
     Tool,
     hand_over,
     run,
@@ -57,6 +58,16 @@ def test_all_that_a_prompt_version_said_comes_from_the_record():
 
     assert found.prompt_version == "v2"
     assert found.snapshot == ran.snapshot
+
+
+def test_a_prompt_that_other_redaction_rules_leave_a_mark_in_is_the_flows_own():
+    asks, *others = FLOW.agents
+    said = FLOW.changed(agents=[replace(asks, prompt="Route. token=abc123xyz"), *others])
+    now = said.changed(redaction=Redaction.off())
+
+    found = as_recorded(now, recorded(said))
+
+    assert found.agent("triage").prompt == "Route. token=abc123xyz"
 
 
 def test_a_call_and_a_transfer_to_the_same_agent_keep_what_was_said_of_each():

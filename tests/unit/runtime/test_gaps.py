@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from dataclasses import replace
 
 import pytest
 from support.sessions import Watched, play
@@ -169,6 +170,36 @@ def test_what_would_not_be_left_out_again_as_it_was_is_refused(value):
     assert str(refused.value) == (
         "What is given for card number is not what was left out in message: written down it would "
         "not stand there as it does. Give the value as it was said, with all that belongs to it."
+    )
+
+
+def test_where_the_rules_are_others_a_right_value_is_refused_with_what_to_do():
+    begun, _ = recorded(shop(), f"My card is {CARD}.", until="model_called")
+
+    with pytest.raises(RequestError) as refused:
+        filled(begun, {"card number": [CARD]}, Redaction(patterns=False))
+
+    assert str(refused.value).endswith(
+        "with all that belongs to it. The redaction rules differ from the recorded ones: what has "
+        "the form of a secret is not left out any more. As long as they do, a right value is "
+        "refused too: put the recorded rules back into the flow, or leave the mark."
+    )
+
+
+def test_where_the_record_does_not_tell_its_rules_that_is_said_of_a_value_that_is_refused():
+    begun, _ = recorded(shop(), f"My card is {CARD}.", until="model_called")
+    digest = begun.events[0].payload.flow_digest
+    snapshot = {k: v for k, v in begun.body(digest).items() if k != "redaction"}
+    earlier = replace(begun, body=lambda name: snapshot if name == digest else begun.body(name))
+
+    whole = filled(earlier, {"card number": [CARD]}, RULES)
+    with pytest.raises(RequestError) as refused:
+        filled(earlier, {"card number": [CARD]}, Redaction(patterns=False))
+
+    assert whole.body(begun.events[1].payload.message)["content"] == f"My card is {CARD}."
+    assert str(refused.value).endswith(
+        "with all that belongs to it. This record does not say by which redaction rules it was "
+        "written: if the flow's are others by now, put the former ones back into it."
     )
 
 
