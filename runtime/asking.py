@@ -142,7 +142,7 @@ class Asker:
                 model=handoff.model.name,
                 context=handoff.context.node,
                 messages=len(handoff.context.messages),
-                settings=self._recorder.keep(terms.settings).digest if terms.settings else None,
+                settings=self._recorder.keep(terms.recorded).digest if terms.recorded else None,
                 estimate_tokens=estimate,
                 max_output_tokens=room,
                 repair=handoff.rejected_outputs > 0,

@@ -18,6 +18,7 @@ from handoff_console.store.analysis.plain_text import as_name, ended, listed, on
 
 _SHOWN = 3
 """Of more parts than that, the others are counted: a note is one sentence."""
+_SPEC = 120  # characters: a model's name with its settings
 
 
 def as_then_notes(ready: Prepared, order: RerunOrder) -> Iterator[str]:
@@ -53,9 +54,10 @@ def as_then_notes(ready: Prepared, order: RerunOrder) -> Iterator[str]:
             yield _of_model(other, is_target=is_target)
     for model, agents in left.items():
         if model.partition(":")[0] in PROVIDERS:  # nobody is asked there without being named
+            ask = "asks" if len(agents) == 1 else "ask"
             yield (
-                f"{listed(agents)} {'asks' if len(agents) == 1 else 'ask'} {one_line(model, 60)} "
-                "as when this was recorded: the flow names no model."
+                f"{listed(agents)} {ask} {one_line(model, _SPEC)} as when this was recorded: the "
+                "flow names no model."
             )
 
 
@@ -151,11 +153,17 @@ def reached(flow: Flow, agent: str, mode: Mode) -> frozenset[str]:
 
 
 def _of_model(other: OtherModel, *, is_target: bool) -> str:
-    agent, was = as_name(other.agent), one_line(other.recorded, 60)
-    own = f"the flow's {one_line(other.own, 60)}"
+    agent, was = as_name(other.agent), one_line(other.recorded, _SPEC)
+    own = f"the flow's {one_line(other.own, _SPEC)}"
     if other.is_asked:
         another = "; --model names another" if is_target else ""
         return f"{agent} asks {was} as when this was recorded, and not {own}{another}."
+    if other.terms:
+        terms = _joined([one_line(one, 60) for one in other.terms])
+        return (
+            f"{agent} asks {was} otherwise than when this was recorded: {terms}; its own "
+            "program sets that."
+        )
     if other.problem:
         why = ended(one_line(other.problem, 150))
         return f"{agent} asked {was} when this was recorded, and asks {own} now, since: {why}"

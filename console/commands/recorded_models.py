@@ -7,14 +7,16 @@ and whoever runs a handoff again is told before. Nobody is asked by finding out;
 can be asked here, that matters only to those who would ask it.
 """
 
+import json
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
-from urllib.parse import parse_qsl, urlencode
 
-from handoff_console.runtime import Flow, events
+from handoff_console.console.commands.recorded_settings import AskedWith
+from handoff_console.runtime import Flow
 from handoff_console.runtime.agents import Agent
+from handoff_console.runtime.canonical import canonical_text
 from handoff_console.runtime.errors import FlowError, ModelError
 from handoff_console.runtime.events import AgentActivated, Recording, SessionStarted
 from handoff_console.runtime.models import (
@@ -24,12 +26,12 @@ from handoff_console.runtime.models import (
     WORDLLAMA,
     ModelCall,
     ModelReply,
+    Terms,
     as_model,
     terms_of,
 )
+from handoff_console.runtime.models.provider.specs import read_spec, spec_text
 
-_OWN_SETTINGS = ("max_tries", "max_output_tokens", "backoff_seconds")
-"""Of a live model's name, what is recorded nowhere: they are the runtime's, not the provider's."""
 _WEIGHTS = re.compile(rf"(?<=^{WORDLLAMA})-\d+@[0-9a-f]+")
 """Which weights a model of word vectors had, behind its name: there is one of them here."""
 
@@ -72,6 +74,8 @@ class OtherModel(NamedTuple):
     """Whether the recorded one is asked again; otherwise it is the flow's own."""
     problem: str = ""
     """Why it cannot be asked here, where its name says which it is."""
+    terms: Sequence[str] = ()
+    """Of a model of the same name, what it is asked with otherwise, a part each."""
 
 
 def with_recorded_models(
@@ -84,11 +88,11 @@ def with_recorded_models(
         recording: The session.
         handoff_id: Which of its handoffs is meant: the model at that place is its agent's.
     """
-    names, settings = _names(recording, handoff_id), _settings(recording)
+    names, asked_with = _names(recording, handoff_id), AskedWith(recording, handoff_id)
     agents, others = [], []
     for agent in flow.agents:
         found = _Found(flow, agent, names.get(agent.name, ""), is_foreign=recording.is_foreign)
-        model, other = found.asked(settings.get(found.was))
+        model, other = found.asked(asked_with)
         if model is None and found.why:
             if other and other.problem:
                 found.why = f"agent {agent.name!r}: {other.problem}"
@@ -137,16 +141,6 @@ def _names(recording: Recording, handoff_id: str) -> dict[str, str]:
     return names
 
 
-def _settings(recording: Recording) -> dict[str, Mapping[str, Any]]:
-    """Return with which settings each model was asked; nothing of one that never was."""
-    found: dict[str, Mapping[str, Any]] = {}
-    for event in recording.events:
-        called = event.payload
-        if isinstance(called, events.ModelCalled) and called.model not in found:
-            found[called.model] = recording.body(called.settings) if called.settings else {}
-    return found
-
-
 class _Found:
     """An agent's own model and its recorded one."""
 
@@ -156,11 +150,12 @@ class _Found:
         self.own: Any = agent.model or flow.model
         self.why = ""
         """Why its own cannot be asked here, in one sentence."""
-        self._settings: Mapping[str, Any] | None = None
+        self._terms: Terms | None = None
         try:
             model = as_model(self.own, flow.name, agent.name)
         except FlowError as error:
             self.own_name = self.own.partition("?")[0] if isinstance(self.own, str) else ""
+            self._terms = _terms_named(self.own)
             self.why = error.mistakes[0]
             if self.own is None and was:
                 self.why = (
@@ -168,39 +163,83 @@ class _Found:
                     "flow has none for it; give it one there, or name it with --model."
                 )
         else:
-            self.own_name, self._settings = model.name, terms_of(model).settings
+            self.own_name, self._terms = model.name, terms_of(model)
 
-    def asked(self, settings: Mapping[str, Any] | None) -> tuple[Any, OtherModel | None]:
+    def asked(self, asked_with: AskedWith) -> tuple[Any, OtherModel | None]:
         """Return the recorded model where it is not the flow's own, and what is other about it.
 
         The model alone is None where it cannot be asked.
 
         Args:
-            settings: It was asked with; None where it never was.
+            asked_with: What models were asked with.
         """
+        name, settings = self.agent.name, asked_with.settings(self.agent.name, self.was)
         is_same = self.was in {"", self.own_name, self.own_name.partition(":")[2]}
-        if is_same and not (isinstance(self.own, str) and self._are_other(settings)):
-            return None, None
-        name = self.agent.name
+        then = self._terms_then(settings, is_same=is_same, is_told=asked_with.is_told)
         own = self.own if isinstance(self.own, str) else self.own_name
+        if is_same:
+            other = self._other_terms(then) if settings is not None else []
+            if not other:
+                return None, None
+            if not isinstance(self.own, str):
+                return None, OtherModel(name, self.was, own, is_asked=False, terms=other)
         if not _says_which(self.was):
             return None, OtherModel(name, self.was, own, is_asked=False)
-        spec = _spec(self.was, settings or {}, self.own if is_same else None)
-        if self._is_foreign and self.was.partition(":")[0] in PROVIDERS:
-            return None, OtherModel(name, spec, own, is_asked=False, problem=_FROM_A_FILE)
-        try:
-            model = as_model(_WEIGHTS.sub("", spec), self.flow.name, name)
-        except FlowError as error:
-            why = error.mistakes[0].removeprefix(f"agent {name!r}: ")
-            return None, OtherModel(name, spec, own, is_asked=False, problem=why)
-        if model.name != self.was:
-            why = f"what is installed here is {model.name}"
-            return None, OtherModel(name, spec, own, is_asked=False, problem=why)
-        return model, OtherModel(name, spec, own, is_asked=True)
+        is_live = self.was.partition(":")[0] in PROVIDERS
+        spec = spec_text(self.was, then) if is_live else self.was
+        model, why = self._made(spec, is_live=is_live)
+        return model, OtherModel(name, spec, own, is_asked=model is not None, problem=why)
 
-    def _are_other(self, settings: Mapping[str, Any] | None) -> bool:
-        known = settings is not None and self._settings is not None
-        return known and settings != self._settings
+    def _made(self, spec: str, *, is_live: bool) -> tuple[Any, str]:
+        """Return the model of a name, or why there is none."""
+        if self._is_foreign and is_live:
+            return None, _FROM_A_FILE
+        try:
+            model = as_model(_WEIGHTS.sub("", spec), self.flow.name, self.agent.name)
+        except FlowError as error:
+            return None, error.mistakes[0].removeprefix(f"agent {self.agent.name!r}: ")
+        if model.name != self.was:
+            return None, f"what is installed here is {model.name}"
+        return model, ""
+
+    def _terms_then(
+        self, settings: Mapping[str, Any] | None, *, is_same: bool, is_told: bool
+    ) -> Terms:
+        """Return how the recorded model was asked; what is not told of it is as it is now."""
+        now = self._terms if is_same and self._terms else _as_named(self.was)
+        if settings is None:
+            return now
+        then = Terms.as_recorded(settings)
+        return then if is_told else replace(now, settings=then.settings)
+
+    def _other_terms(self, then: Terms) -> list[str]:
+        """Return what the flow's own is asked with otherwise than it was, a part each."""
+        now = self._terms.recorded if self._terms else then.recorded
+        # As it would be recorded: a tuple is a list there, and a secret is a mark.
+        now = json.loads(canonical_text(self.flow.redaction.clean(now)))
+        was, none = then.recorded, Terms()
+        return [
+            f"{key} {_word(now, key, none)}, and was {_word(was, key, none)}"
+            for key in sorted(now.keys() | was.keys())
+            if now.get(key) != was.get(key)
+        ]
+
+
+def _word(settings: Mapping[str, Any], key: str, none: Terms) -> str:
+    return str(settings.get(key, getattr(none, key, "not set")))
+
+
+def _terms_named(own: Any) -> Terms | None:
+    """Return how a live model is asked that cannot be asked here; None where it is none."""
+    try:
+        return read_spec(own).terms if isinstance(own, str) else None
+    except ModelError:
+        return None
+
+
+def _as_named(name: str) -> Terms:
+    """Return how a model is asked of which nothing but its name is known."""
+    return _terms_named(name) or Terms()
 
 
 def _stand_in(found: _Found, recording: Recording) -> CannotBeAsked:
@@ -219,19 +258,3 @@ def _says_which(name: str) -> bool:
     """Say whether a name alone says which model it is."""
     is_offline = _WEIGHTS.sub("", name).removesuffix(SPLIT) in (*NAMED, WORDLLAMA)
     return is_offline or name.partition(":")[0] in PROVIDERS
-
-
-def _spec(name: str, settings: Mapping[str, Any], own: Any) -> str:
-    """Return a model's name with the settings that it was asked with.
-
-    Args:
-        name: As it was recorded.
-        settings: As they were recorded.
-        own: The same model as the flow names it, if it does: what is recorded nowhere is its.
-    """
-    words = dict(parse_qsl(own.partition("?")[2])) if isinstance(own, str) else {}
-    words = {key: value for key, value in words.items() if key in _OWN_SETTINGS}
-    for key, value in settings.items():
-        if (key, value) != ("stream", True):  # as it is anyway
-            words[key] = str(value).lower() if isinstance(value, bool) else f"{value}"
-    return f"{name}?{urlencode(words)}" if words else name

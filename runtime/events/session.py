@@ -13,7 +13,7 @@ class SessionStarted(Payload):
     flow_source: str = ""
     """Where the flow came from: `support`, or `file.py:name`. Never imported because of this."""
     flow_digest: Digest
-    """The whole flow: agents, prompts, edges, tools, schemas, limits."""
+    """The whole flow: agents, prompts, edges, tools, schemas, limits, redaction rules, checks."""
     prompt_version: str = ""
     """The label of the prompt version; empty when the prompts stand in the flow."""
     models: dict[str, str]

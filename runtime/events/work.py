@@ -20,6 +20,7 @@ class ModelCalled(Payload):
     messages: int
     """How many messages that are."""
     settings: Digest | None = None
+    """What the model is asked with, and how often and how long where that is not the default."""
     estimate_tokens: int
     """What the input may take; a guess from its size."""
     max_output_tokens: int

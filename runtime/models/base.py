@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, Protocol
 
 from handoff_console.runtime.agents import Agent
@@ -116,7 +117,7 @@ class Terms:
     """How a model wants to be asked. One that has no `terms` is asked once for each step."""
 
     settings: Mapping[str, Any] = field(default_factory=dict)
-    """What is recorded with each call: temperature, seed and the like; nothing secret."""
+    """What the model is asked with: temperature, seed and the like; nothing secret."""
     max_output_tokens: int | None = None
     """The most that one reply may have; None is all that the limits leave."""
     max_tries: int = 1
@@ -124,6 +125,23 @@ class Terms:
     backoff_seconds: float = 0.5
     """Before the second try, twice as long before each further one; up to a quarter more, so that
     parallel workers do not come back at once. What the provider asks for counts instead."""
+
+    @cached_property
+    def recorded(self) -> dict[str, Any]:
+        """What is recorded with each call: the settings, and of the rest what is not the default.
+
+        Empty for a model that is asked as one without terms is.
+        """
+        own = {name: getattr(self, name) for name in _OWN_TERMS}
+        other = {name: value for name, value in own.items() if value != getattr(_NO_TERMS, name)}
+        return {**self.settings, **other}
+
+    @classmethod
+    def as_recorded(cls, settings: Mapping[str, Any]) -> "Terms":
+        """Return the terms that a model was asked by, from what is recorded with a call."""
+        own = {name: settings[name] for name in _OWN_TERMS if name in settings}
+        others = {name: value for name, value in settings.items() if name not in own}
+        return cls(settings=others, **own)
 
 
 class Model(Protocol):
@@ -152,4 +170,6 @@ def terms_of(model: Model) -> Terms:
     return terms
 
 
+_OWN_TERMS = ("max_output_tokens", "max_tries", "backoff_seconds")
+"""What the runtime follows itself; the model never sees it."""
 _NO_TERMS = Terms()

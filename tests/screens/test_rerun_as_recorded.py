@@ -1,6 +1,7 @@
 """The form for running a handoff again, where the flow is not the one that was recorded."""
 
 import pytest
+from support.earlier import without_rules
 from support.seen import text
 from support.shops import shop
 
@@ -72,6 +73,53 @@ def test_another_model_than_the_flows_own_is_told_before_it_is_asked(form):
     page = form("h1", models=["triage=offline:bm25"])
 
     assert "triage asks offline:bm25 as when this was recorded" in text(page, "plan")
+
+
+def test_other_redaction_rules_and_checks_stand_beside_the_button(form):
+    changes = (
+        ("Limits, Rules", "Limits, Redaction, Rules"),
+        ('"shop",', '"shop", redaction=Redaction(patterns=False),'),
+        ('Agent("checker", "Check.",', 'Agent("checker", "Check.", ingress=[print],'),
+    )
+    plan = text(form("h2", *changes), "plan")
+
+    assert "the ingress check 'print' of 'checker' is new" in plan
+    assert (
+        "the redaction rules differ from the recorded ones: what has the form of a secret is not "
+        "left out any more" in plan
+    )
+
+
+def test_a_model_of_the_flow_that_is_tried_more_often_by_now_is_told(form):
+    def own(tries):
+        terms = "from handoff_console.runtime.models import Terms\n"
+        mine = f'mine = Rules(triage, name="mine")\nmine.terms = Terms(max_tries={tries})'
+        return 'mine = Rules(triage, name="mine")', terms + mine
+
+    page = form("h1", own(3), ("model=triage", "model=mine"), models=["triage=shop.py:mine"])
+
+    assert (
+        "triage asks mine otherwise than when this was recorded: max_tries 3, and was 1; its own "
+        "program sets that." in text(page, "plan")
+    )
+
+
+def test_what_an_earlier_record_does_not_tell_is_said_beside_the_button(recorded, screen, store):
+    session = recorded()
+    without_rules(store)
+    page = screen("rerun", session=session, handoff="h2")
+    said = (
+        "By which redaction rules, ingress checks and tries of a model it went is not in this "
+        "record; those of the flow count."
+    )
+
+    shown = {}
+    for mode in ("what-if", "verify"):
+        next(one for one in page.radio if one.label == "How much is real").set_value(mode)
+        page.run()
+        shown[mode] = said in text(page, "plan")
+
+    assert shown == {"what-if": True, "verify": False}
 
 
 def test_a_model_that_only_its_program_can_make_is_told_with_what_to_do(form):

@@ -1,7 +1,7 @@
 """A live model: one question to a provider, through `pydantic_ai.direct` and nothing above it."""
 
 from handoff_console.runtime.errors import ModelError
-from handoff_console.runtime.models.base import ModelCall, ModelReply, Terms
+from handoff_console.runtime.models.base import ModelCall, ModelReply
 from handoff_console.runtime.models.provider.connections import connection
 from handoff_console.runtime.models.provider.specs import Spec, endpoint, read_spec
 from handoff_console.runtime.models.provider.wire_names import WireNames
@@ -27,12 +27,7 @@ class ProviderModel:
         self._spec = read_spec(spec)
         self._endpoint = endpoint(self._spec)
         self.name = self._spec.name
-        self.terms = Terms(
-            settings={**self._spec.settings, "stream": self._spec.stream},
-            max_output_tokens=self._spec.max_output_tokens,
-            max_tries=self._spec.max_tries,
-            backoff_seconds=self._spec.backoff_seconds,
-        )
+        self.terms = self._spec.terms
         _import_extra(self._spec)
 
     def __repr__(self) -> str:

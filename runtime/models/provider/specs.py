@@ -8,10 +8,10 @@ import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
-from urllib.parse import parse_qsl, urlsplit
+from urllib.parse import parse_qsl, urlencode, urlsplit
 
 from handoff_console.runtime.errors import ModelError, choices
-from handoff_console.runtime.models.base import PROVIDERS
+from handoff_console.runtime.models.base import PROVIDERS, Terms
 
 MAX_OUTPUT_TOKENS = 4_096
 """Of one reply, unless the name says otherwise: providers refuse more than a model can give."""
@@ -37,6 +37,16 @@ class Spec:
     def name(self) -> str:
         """The name without settings: as it is recorded, and as prices name it."""
         return f"{self.provider}:{self.model}"
+
+    @property
+    def terms(self) -> Terms:
+        """How it is asked; recorded with each call."""
+        return Terms(
+            settings={**self.settings, "stream": self.stream},
+            max_output_tokens=self.max_output_tokens,
+            max_tries=self.max_tries,
+            backoff_seconds=self.backoff_seconds,
+        )
 
 
 class Endpoint(NamedTuple):
@@ -87,6 +97,22 @@ def read_spec(text: str) -> Spec:
             "tool result, and they are not kept. Leave `thinking` out."
         )
     return Spec(provider=provider, model=model, settings=settings, **own)
+
+
+def spec_text(name: str, terms: Terms) -> str:
+    """Return a live model's name with how it is asked, as `read_spec` reads it.
+
+    What every live model is asked with anyway is left out.
+    """
+    own = {
+        one: getattr(terms, one) for one in ("max_tries", "max_output_tokens", "backoff_seconds")
+    }
+    words = {
+        one: str(value).lower() if isinstance(value, bool) else f"{value}"
+        for one, value in {**own, **terms.settings}.items()
+        if value is not None and (one not in OWN_SETTINGS or value != getattr(Spec, one))
+    }
+    return f"{name}?{urlencode(words)}" if words else name
 
 
 def endpoint(spec: Spec, environment: Mapping[str, str] = os.environ) -> Endpoint:

@@ -5,6 +5,7 @@ from contextlib import closing
 from dataclasses import replace
 
 import pytest
+from support.earlier import without_rules
 from support.shops import shop
 
 from handoff_console.console.commands.errors import CannotGoOn
@@ -19,6 +20,7 @@ from handoff_console.runtime import FlowError
 from handoff_console.runtime.edits import Edits
 from handoff_console.runtime.models import as_model, terms_of
 from handoff_console.runtime.models.provider import ProviderModel
+from handoff_console.runtime.models.provider.specs import read_spec
 from handoff_console.runtime.models.wordllama import WordLlama
 from handoff_console.runtime.rerun_player import Mode
 from handoff_console.store.db import open_reader, open_store
@@ -130,6 +132,95 @@ def test_the_flows_own_model_with_other_settings_is_asked_with_the_recorded_ones
         "triage asks openai:gpt-4o?max_tries=1&temperature=0.0 as when this was recorded, and not "
         "the flow's openai:gpt-4o?temperature=1&max_tries=1; --model names another."
     ]
+
+
+@pytest.mark.usefixtures("with_key")
+def test_a_live_model_is_tried_as_often_and_answers_as_long_as_when_it_was_recorded(
+    store, tmp_path, monkeypatch
+):
+    spec = "openai:gpt-4o?max_tries=1&max_output_tokens=500&backoff_seconds=2.0"
+    session = ran_live(store, monkeypatch, spec)
+    shop(tmp_path, ("model=triage", 'model="openai:gpt-4o"'))
+
+    assert notes(store, session, "h1", Mode.WHAT_IF) == [
+        f"triage asks {spec} as when this was recorded, and not the flow's openai:gpt-4o; --model "
+        "names another."
+    ]
+    found = recorded_flow(store, session)
+    assert found.other_models == [OtherModel("triage", spec, "openai:gpt-4o", is_asked=True)]
+    assert terms_of(found.flow.agent("triage").model) == read_spec(spec).terms
+
+
+@pytest.mark.usefixtures("with_key")
+def test_a_live_model_that_was_asked_as_every_one_is_so_again(store, tmp_path, monkeypatch):
+    session = ran_live(store, monkeypatch, "openai:gpt-4o")
+    shop(tmp_path, ("model=triage", 'model="openai:gpt-4o?max_tries=1"'))
+
+    found = recorded_flow(store, session)
+
+    assert terms_of(found.flow.agent("triage").model) == read_spec("openai:gpt-4o").terms
+    assert [one.recorded for one in found.other_models] == ["openai:gpt-4o"]
+
+
+@pytest.mark.usefixtures("with_key")
+def test_of_an_earlier_record_the_flow_says_how_often_a_model_is_tried(
+    store, tmp_path, monkeypatch
+):
+    session = ran_live(store, monkeypatch, "openai:gpt-4o?temperature=0&max_tries=2")
+    shop(tmp_path, ("model=triage", 'model="openai:gpt-4o?temperature=0&max_tries=1"'))
+    without_rules(store)
+
+    found = recorded_flow(store, session)
+
+    assert (list(found.other_models), list(found.changes)) == ([], [])
+    assert found.flow.agent("triage").model == "openai:gpt-4o?temperature=0&max_tries=1"
+    assert notes(store, session, "h1", Mode.WHAT_IF) == [
+        "By which redaction rules, ingress checks and tries of a model it went is not in this "
+        "record; those of the flow count."
+    ]
+    assert notes(store, session, "h1", Mode.VERIFY) == []
+
+
+@pytest.mark.usefixtures("with_key")
+def test_each_agent_has_the_settings_that_it_asked_its_model_with(store, monkeypatch):
+    def spec(temperature: float) -> str:
+        return f"openai:gpt-4o?temperature={temperature}"
+
+    async def reply(self, call):
+        return flow.agent(call.agent.name).model(call)
+
+    flow = load_flow(FLOW).flow
+    monkeypatch.setattr(ProviderModel, "reply", reply)
+    session = ran(store, f"triage={spec(0.0)}", f"billing={spec(1.0)}")
+
+    assert [(one.agent, one.recorded) for one in recorded_flow(store, session).other_models] == [
+        ("triage", spec(0.0)),
+        ("billing", spec(1.0)),
+    ]
+
+
+def test_a_model_of_somebodys_own_that_is_asked_otherwise_by_now_is_told(store, tmp_path):
+    own = (
+        'mine = Rules(triage, name="mine")\n',
+        (
+            "from handoff_console.runtime.models import Terms\n"
+            'mine = Rules(triage, name="mine")\n'
+            'mine.terms = Terms(max_tries=2, settings={"stop": ("END",)})\n'
+        ),
+    )
+    shop(tmp_path, own, ("model=triage", "model=mine"))
+    session = ran(store)
+    assert notes(store, session, "h1", Mode.WHAT_IF) == []
+
+    other = own[0], own[1].replace("max_tries=2, settings", "backoff_seconds=1.5, settings")
+    shop(tmp_path, other, ("model=triage", "model=mine"))
+
+    assert notes(store, session, "h1", Mode.WHAT_IF) == [
+        "triage asks mine otherwise than when this was recorded: backoff_seconds 1.5, and was 0.5 "
+        "and max_tries 1, and was 2; its own program sets that."
+    ]
+    assert notes(store, session, "h2", Mode.WHAT_IF) == []
+    assert notes(store, session, "h1", Mode.VERIFY) == []
 
 
 def test_a_model_that_only_its_program_can_make_is_told_with_what_to_do(store):

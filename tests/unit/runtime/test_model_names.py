@@ -1,5 +1,6 @@
 """What the name of a live model says, where it is served, and what tools are called there."""
 
+import json
 import re
 
 import pytest
@@ -7,8 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from handoff_console.runtime import Agent, Flow, FlowError, ModelError
-from handoff_console.runtime.models import as_model
-from handoff_console.runtime.models.provider.specs import endpoint, read_spec
+from handoff_console.runtime.canonical import canonical_text
+from handoff_console.runtime.models import Terms, as_model
+from handoff_console.runtime.models.provider.specs import endpoint, read_spec, spec_text
 from handoff_console.runtime.models.provider.wire_names import WireNames, fitted
 
 
@@ -35,6 +37,38 @@ def test_settings_follow_the_name_and_are_no_part_of_it():
     }
     assert (spec.stream, spec.max_tries, spec.max_output_tokens) == (False, 1, 500)
     assert spec.backoff_seconds == 0.25
+
+
+SETTINGS = st.fixed_dictionaries(
+    {},
+    optional={
+        "stream": st.booleans(),
+        "max_tries": st.integers(1, 9),
+        "max_output_tokens": st.integers(1, 9_999),
+        "backoff_seconds": st.floats(0, 60),
+        "temperature": st.floats(0, 2),
+        "top_p": st.floats(0, 1),
+        "seed": st.integers(0, 9),
+        "parallel_tool_calls": st.booleans(),
+        "thinking": st.just(False) | st.sampled_from(["low", "medium", "high"]),
+    },
+)
+
+
+@given(SETTINGS)
+def test_a_name_made_of_what_was_recorded_says_the_same(settings):
+    words = "&".join(f"{name}={value}" for name, value in settings.items())
+    spec = read_spec(f"openai:gpt-4o?{words}")
+    recorded = json.loads(canonical_text(spec.terms.recorded))
+
+    assert read_spec(spec_text(spec.name, Terms.as_recorded(recorded))) == spec
+
+
+def test_a_name_made_of_what_was_recorded_says_only_what_is_not_so_anyway():
+    assert spec_text("openai:m", read_spec("openai:m").terms) == "openai:m"
+    assert spec_text("openai:m", read_spec("openai:m?stream=false&seed=7&max_tries=1").terms) == (
+        "openai:m?max_tries=1&seed=7&stream=false"
+    )
 
 
 @pytest.mark.parametrize(

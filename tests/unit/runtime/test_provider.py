@@ -495,7 +495,12 @@ def test_the_settings_of_a_call_are_recorded_and_the_key_is_not(serve):
 
     _, log = ask("openai:m?temperature=0.5")
 
-    assert log.body(of(log, ModelCalled)[0].settings) == {"stream": True, "temperature": 0.5}
+    assert log.body(of(log, ModelCalled)[0].settings) == {
+        "stream": True,
+        "temperature": 0.5,
+        "max_output_tokens": 4_096,
+        "max_tries": 3,
+    }
     recorded = repr(log.events) + repr(list(log.bodies.values()))
     assert KEY not in recorded
     (started,) = of(log, SessionStarted)

@@ -1,9 +1,12 @@
 """A model that fails for a moment is asked again, inside the limits; in virtual time."""
 
+import json
 from collections.abc import Sequence
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from handoff_console.runtime import (
     Agent,
@@ -21,6 +24,7 @@ from handoff_console.runtime import (
     run,
     say,
 )
+from handoff_console.runtime.canonical import canonical_text
 from handoff_console.runtime.clock import VirtualClock, run_virtual
 from handoff_console.runtime.events import (
     BudgetCharged,
@@ -223,7 +227,26 @@ def test_no_reply_may_be_longer_than_the_model_terms_allow():
 def test_the_settings_of_a_model_are_recorded_with_each_call():
     _, log = ask(Flaky(say("Hello."), settings={"temperature": 0.2}))
 
-    assert log.body(of(log, ModelCalled)[0].settings) == {"temperature": 0.2}
+    assert log.body(of(log, ModelCalled)[0].settings) == {"temperature": 0.2, "max_tries": 3}
+
+
+@given(
+    st.dictionaries(st.text(max_size=5), st.none() | st.booleans() | st.integers() | st.text()),
+    st.none() | st.integers(min_value=1),
+    st.integers(min_value=1),
+    st.floats(min_value=0, max_value=60),
+)
+def test_the_terms_of_a_model_are_those_that_were_recorded(settings, tokens, tries, seconds):
+    terms = Terms(
+        settings=settings, max_output_tokens=tokens, max_tries=tries, backoff_seconds=seconds
+    )
+
+    assert Terms.as_recorded(json.loads(canonical_text(terms.recorded))) == terms
+
+
+def test_of_terms_that_every_model_has_nothing_is_recorded():
+    assert Terms().recorded == {}
+    assert Terms(max_tries=2, backoff_seconds=0.5).recorded == {"max_tries": 2}
 
 
 def test_a_model_without_settings_records_none():
