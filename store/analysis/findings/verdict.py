@@ -97,14 +97,13 @@ def _unfinished(
     if outcome is State.WAITING:
         sentence = TOO_LATE if too_late else _what_is_waited_for(record, node)
         return Verdict(sentence, node.handoff_id, None, Severity.WARNING)
-    if outcome is State.INTERRUPTED:
-        sentence = f"The process went away while {name} {at_work(record, node, past=True)}."
-        if may_have_acted(record, node):
-            sentence = f"{sentence[:-1]}; nobody knows whether it was done."
-        return Verdict(sentence, node.handoff_id, None, Severity.ERROR)
-    if outcome is State.CANCELLED:
-        sentence = f"Cancelled while {name} {at_work(record, node, past=True)}."
-        return Verdict(sentence, node.handoff_id, None, Severity.WARNING)
+    if outcome in {State.INTERRUPTED, State.CANCELLED}:
+        is_gone = outcome is State.INTERRUPTED
+        how = "The process went away" if is_gone else "Cancelled"
+        doubt = "; nobody knows whether it was done" if may_have_acted(record, node) else ""
+        sentence = f"{how} while {name} {at_work(record, node, past=True)}{doubt}."
+        severity = Severity.ERROR if is_gone else Severity.WARNING
+        return Verdict(sentence, node.handoff_id, None, severity)
     return Verdict(f"{name} {at_work(record, node)}.", node.handoff_id, None, Severity.INFO)
 
 

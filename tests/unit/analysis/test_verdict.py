@@ -207,6 +207,11 @@ def test_an_interrupted_session_names_the_tool_that_did_not_come_back(effect, do
     )
     assert judged(log).sentence == "billing is calling pay_back in step 1."
 
+    log.end(None, cancelled=True)
+    assert judged(log).sentence == (
+        f"Cancelled while billing was calling pay_back in step 1{doubt}."
+    )
+
 
 def test_an_interrupted_session_says_that_its_model_had_not_answered():
     log = Log().user("Help")
