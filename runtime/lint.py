@@ -11,6 +11,8 @@ from typing import NamedTuple, Protocol
 
 from handoff_console.runtime.agents import Agent, Edge
 from handoff_console.runtime.contract import HUMAN, HandoffKind, Limits
+from handoff_console.runtime.errors import choices
+from handoff_console.runtime.redaction import RECORD_WORDS, Redaction
 
 MANY_TOOLS = 10
 """An agent with more tools is probably two agents."""
@@ -63,6 +65,11 @@ class FlowShape(Protocol):
         """How deep calls may nest."""
         ...
 
+    @property
+    def redaction(self) -> Redaction:
+        """What is left out of the record."""
+        ...
+
     def limits_of(self, edge: Edge) -> Limits:
         """Return an edge's limits."""
         ...
@@ -91,10 +98,21 @@ def oddities(flow: FlowShape) -> Iterator[Oddity]:
                 *_too_deep(flow, agent, edge, depths.get(agent.name, 0)),
             ]
             yield from (Oddity(sentence, agent.name, edge.target) for sentence in found)
+    yield from map(Oddity, _of_redaction(flow.redaction))
     if _one_would_do(flow):
         yield Oddity(
             "All agents have the same model, tools, rights and form of answer, and only hand over "
             "to each other: one agent would do."
+        )
+
+
+def _of_redaction(redaction: Redaction) -> Iterator[str]:
+    taken = sorted(filter(redaction.is_sensitive, RECORD_WORDS))
+    if taken:
+        yield (
+            f"Its redaction removes what is called {choices(taken)}, as parts of the record itself "
+            "are called: a session can neither be read whole nor run again. Say a longer key, such "
+            f"as 'customer_{taken[0]}'."
         )
 
 

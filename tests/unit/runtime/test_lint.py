@@ -4,8 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from handoff_console.runtime import Agent, Edge, Flow, Limits, Tool, say
+from handoff_console.runtime import Agent, Edge, Flow, Limits, Redaction, Tool, say
 from handoff_console.runtime.contract import HandoffKind
+from handoff_console.runtime.redaction import SENSITIVE_KEYS
 
 TRANSFER, CALL = Edge.transfer, Edge.call
 
@@ -37,6 +38,19 @@ def test_a_small_flow_of_distinct_agents_has_no_warning():
     assert warnings(agent("triage", TRANSFER("billing")), agent("billing")) == []
     assert warnings(agent("supervisor", CALL("worker")), agent("worker", tools=tools(2))) == []
     assert warnings(agent("alone")) == []
+
+
+def test_a_key_that_the_record_itself_is_made_of_is_named():
+    one = agent("one")
+    keys = SENSITIVE_KEYS | {"name", "id", "customer_name"}
+
+    assert warnings(one, redaction=Redaction(keys=keys)) == [
+        "Its redaction removes what is called id, name, as parts of the record itself are called: "
+        "a session can neither be read whole nor run again. Say a longer key, such as "
+        "'customer_id'."
+    ]
+    assert warnings(one, redaction=Redaction(keys=SENSITIVE_KEYS | {"customer_name"})) == []
+    assert warnings(one, redaction=Redaction.off()) == []
 
 
 def test_more_than_ten_tools_are_probably_two_agents():  # R76
