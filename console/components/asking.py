@@ -144,8 +144,10 @@ def _sent(act: ActShown) -> Node:
         size = [tag("div.small", argument.size)] if argument.size else []
         shown = [shown_piece(piece) for piece in argument.pieces] or [tag("span.quiet", "(empty)")]
         rows += [tag("dt.text", argument.name, *size), tag("dd", tag("pre.sent", *shown))]
-    head = "This was to be" if act.expired else "Exactly this will be"
-    return tag("div", tag("h3", f"{head} {act.words.done}"), tag("dl", *rows))
+    head = f"{'This was to be' if act.expired else 'Exactly this will be'} {act.words.done}"
+    if act.is_open and act.left_out:
+        head += ", with what you say below in the place of its mark"
+    return tag("div", tag("h3", head), tag("dl", *rows))
 
 
 def shown_piece(piece: Piece) -> Node:

@@ -65,7 +65,10 @@ def test_the_value_is_said_where_one_says_yes_and_the_session_goes_on(
 
     pressed(page, waiting, YES)
 
-    assert sent == "Exactly this will be sent card [redacted: card number] total 30"
+    assert sent == (
+        "Exactly this will be sent, with what you say below in the place of its mark "
+        "card [redacted: card number] total 30"
+    )
     assert asked == "message: Charge order A-1 to [redacted: card number], please."
     assert last_kind(store, waiting) == "session_closed"
     assert lines(tmp_path / "charged.txt") == [f"{CARD} 30"]
