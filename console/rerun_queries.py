@@ -16,11 +16,12 @@ from handoff_console.console.commands.left_out_values import left_out
 from handoff_console.console.commands.looking import SessionRecord
 from handoff_console.console.commands.rerun_orders import RerunOrder
 from handoff_console.console.commands.rerun_records import record_of, recorded_order
-from handoff_console.console.commands.rerun_start import Start, best_named, source_of, start_of
+from handoff_console.console.commands.rerun_start import Start, best_named, source_of
 from handoff_console.console.commands.side_by_side import side_by_side
 from handoff_console.console.commands.waiting import pending_of
 from handoff_console.console.family_queries import Member
 from handoff_console.console.queries import Version, reading, version
+from handoff_console.console.rerun_pasts import plan_now, start_now
 from handoff_console.console.settings import named_flows, store_path
 from handoff_console.console.viewmodels.attempts import AttemptStrip, attempt_strip, edit_lines
 from handoff_console.console.viewmodels.comparison import ComparisonView
@@ -192,13 +193,7 @@ def start(found: Version, handoff_id: str, named: str) -> Start:
     Raises:
         HandoffConsoleError: It cannot be run again; the text says why.
     """
-    return _start(found, handoff_id, named)
-
-
-@lru_cache(maxsize=32)
-def _start(found: Version, handoff_id: str, named: str) -> Start:
-    with reading(found.path) as db:
-        return start_of(db, found.session_id, handoff_id, named)
+    return start_now(found, handoff_id, named)
 
 
 def asked_by(found: Version, handoff_id: str) -> str:
@@ -223,7 +218,8 @@ def plan(session_id: str, order: RerunOrder) -> Plan:
     Raises:
         HandoffConsoleError: It cannot be run; the text says why.
     """
-    return plan_rerun(store_path(), session_id, order)
+    found = version(session_id)
+    return plan_now(found, order) if found else plan_rerun(store_path(), session_id, order)
 
 
 def search_plan(asked: Bisection) -> Prepared:

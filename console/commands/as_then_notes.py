@@ -10,7 +10,6 @@ from handoff_console.console.commands.recorded_flows import RecordedFlow
 from handoff_console.console.commands.recorded_models import OtherModel, check_can_be_asked
 from handoff_console.console.commands.rerun_orders import Prepared, RerunOrder
 from handoff_console.runtime.contract import HUMAN, HandoffKind
-from handoff_console.runtime.events import HandoffClosed, HandoffOpened, Recording
 from handoff_console.runtime.flow import Flow
 from handoff_console.runtime.models import PROVIDERS
 from handoff_console.runtime.rerun_player import Mode
@@ -110,24 +109,13 @@ def _asked_on(ready: Prepared) -> frozenset[str]:
     record has no end of are asked from there on, whatever is changed.
     """
     flow, event = ready.flow.flow, ready.recorded.event
-    turns = [one.turn for one in ready.recording.events]
-    if ready.flow.changes or (_is_changed(ready) and max(turns) > event.turn):
+    if ready.flow.changes or (_is_changed(ready) and ready.past.last_turn > event.turn):
         return frozenset(flow.agents_by_name)
-    asked = _left_open(ready.recording)
+    asked = ready.past.left_open
     if _is_changed(ready):
-        asked |= {ready.recorded.opened.target, *ready.recorded.surroundings.ancestors}
+        asked = asked | {ready.recorded.opened.target, *ready.recorded.surroundings.ancestors}
     known = asked & flow.agents_by_name.keys()
     return frozenset().union(*(reached(flow, name, Mode.CONTINUE) for name in known))
-
-
-def _left_open(recording: Recording) -> set[str]:
-    """Return whose handoffs the record has no end of: the session waits, or its process is gone."""
-    closed = {e.handoff_id for e in recording.events if isinstance(e.payload, HandoffClosed)}
-    return {
-        event.payload.target
-        for event in recording.events
-        if isinstance(event.payload, HandoffOpened) and event.handoff_id not in closed
-    }
 
 
 def _is_changed(ready: Prepared) -> bool:

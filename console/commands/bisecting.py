@@ -14,7 +14,7 @@ from handoff_console.console.commands.attempt_names import attempt_named
 from handoff_console.console.commands.errors import CommandError, MarksInRequest
 from handoff_console.console.commands.recorded_flows import RecordedFlow, flow_for, started_of
 from handoff_console.console.commands.recorded_models import check_can_be_asked
-from handoff_console.console.commands.rerun_orders import recorded_outcome_of
+from handoff_console.console.commands.rerun_past import recorded_outcome_of
 from handoff_console.runtime import EventList, Redaction
 from handoff_console.runtime.bisecting import bisect
 from handoff_console.runtime.causes import Cause, Estimate, estimate

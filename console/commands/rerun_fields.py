@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from handoff_console.console.commands.rerun_orders import RerunOrder
-from handoff_console.console.commands.rerun_start import RecordedCall, Start
+from handoff_console.console.commands.rerun_past import RecordedCall
+from handoff_console.console.commands.rerun_start import Start
 from handoff_console.console.commands.typed_values import json_value, value_like
 from handoff_console.runtime.edits import Edits
 from handoff_console.runtime.errors import FlowError, HandoffConsoleError

@@ -9,11 +9,9 @@ from collections.abc import Iterator, Sequence
 from handoff_console.console.commands.as_then_notes import as_then_notes
 from handoff_console.console.commands.left_out import left_out_notes
 from handoff_console.console.commands.model_reading import may_read_prompt, reads_of
-from handoff_console.console.commands.recorded_models import activated_of
-from handoff_console.console.commands.rerun_orders import Prepared, RerunOrder, recorded_outcome
+from handoff_console.console.commands.rerun_orders import Prepared, RerunOrder
 from handoff_console.runtime.contract import ContextPolicy, State, Status
 from handoff_console.runtime.edits import Edits
-from handoff_console.runtime.events import SessionClosed, ToolCalled
 from handoff_console.runtime.models import Model, as_model
 from handoff_console.runtime.packing import need_to_know
 from handoff_console.runtime.recorded import agent_of
@@ -58,7 +56,7 @@ def _of_names(ready: Prepared, edits: Edits) -> Iterator[str]:
 
 def _of_readers(ready: Prepared, edits: Edits) -> Iterator[str]:
     agent = ready.recorded.opened.target
-    activated = activated_of(ready.recording, ready.recorded.event.handoff_id or "")
+    activated = ready.past.activated
     model = _model(ready, edits)
     if edits.model is not None and activated and activated.model == model.name:
         yield f"{agent} asked the model {model.name} already when this was recorded."
@@ -127,7 +125,7 @@ def _of_limits(ready: Prepared, edits: Edits) -> Iterator[str]:
     before = ready.recorded.request.limits.model_dump()
     higher = all(number >= before.get(name, number) for name, number in edits.limits.items())
     no_good = (Status.LIMIT_REACHED, *_NO_RESULT)
-    if edits.limits and higher and recorded_outcome(ready) not in no_good:
+    if edits.limits and higher and ready.past.outcome not in no_good:
         yield (
             "It ended within its limits when this was recorded; higher ones change nothing as long "
             "as it answers the same."
@@ -135,14 +133,8 @@ def _of_limits(ready: Prepared, edits: Edits) -> Iterator[str]:
 
 
 def _of_tools(ready: Prepared, edits: Edits) -> Iterator[str]:
-    called = [
-        event.payload
-        for event in ready.recording.events
-        if isinstance(event.payload, ToolCalled)
-        and (event.path, event.attempt) == (ready.recorded.event.path, ready.recorded.event.attempt)
-    ]
-    known = {call.tool for call in called} | {f"{call.step}.{call.index}" for call in called}
-    never = sorted({*edits.tool_results, *edits.denied, *edits.armed} - known)
+    said = {*edits.tool_results, *edits.denied, *edits.armed}
+    never = sorted(said - ready.past.asked_for)
     if never:
         yield (
             f"{listed(never)} {'was' if len(never) == 1 else 'were'} not called when this was "
@@ -171,7 +163,7 @@ def _of_mode(ready: Prepared, edits: Edits, mode: Mode) -> Iterator[str]:
                 f"What {listed(unknown)} would return is not recorded, so it is refused; "
                 "live-reads asks tools that only read."
             )
-        elif raised and recorded_outcome(ready) == Status.LIMIT_REACHED:
+        elif raised and ready.past.outcome == Status.LIMIT_REACHED:
             yield (
                 "What it calls beyond its recorded calls has no recorded answer and is refused; "
                 "live-reads asks tools that only read."
@@ -186,12 +178,12 @@ def _of_mode(ready: Prepared, edits: Edits, mode: Mode) -> Iterator[str]:
 def _of_end(ready: Prepared, mode: Mode) -> Iterator[str]:
     """Yield what it means that the record ends before what it is of."""
     if mode is Mode.CONTINUE:
-        if not any(isinstance(one.payload, SessionClosed) for one in ready.recording.events):
+        if not ready.past.is_over:
             yield (
                 "The record ends before the session does: from there on models and tools are "
                 "really asked, and how often is not known."
             )
-    elif recorded_outcome(ready) in _NO_RESULT:
+    elif ready.past.outcome in _NO_RESULT:
         if mode is Mode.VERIFY:
             yield "It had no result yet when this was recorded: it ends where its record does."
         else:

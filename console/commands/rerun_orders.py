@@ -3,34 +3,25 @@
 import sqlite3
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 from handoff_console.console.commands.errors import CommandError, MarksInRequest
 from handoff_console.console.commands.recorded_edits import whole_edits
-from handoff_console.console.commands.recorded_flows import (
-    RecordedFlow,
-    flow_for,
-    record_read,
-    started_of,
-)
+from handoff_console.console.commands.recorded_flows import RecordedFlow, started_of
 from handoff_console.console.commands.recorded_models import CannotBeAsked
+from handoff_console.console.commands.rerun_course import Course, course_of
+from handoff_console.console.commands.rerun_past import Past, past_of
 from handoff_console.runtime import Agent, Flow, FlowError, Model, Recording
-from handoff_console.runtime.contract import HandoffRequest, State
+from handoff_console.runtime.contract import HandoffRequest
 from handoff_console.runtime.edits import Edits
-from handoff_console.runtime.events import HandoffClosed, HandoffRequested
-from handoff_console.runtime.filling import filled
 from handoff_console.runtime.gaps import gaps_in, message_place
 from handoff_console.runtime.models import as_model
-from handoff_console.runtime.recorded import (
-    RecordedAgain,
-    agent_of,
-    find_handoff,
-    recorded_result,
-)
+from handoff_console.runtime.recorded import RecordedAgain, agent_of
 from handoff_console.runtime.redaction import has_mark, redacted_names
 from handoff_console.runtime.rerun_player import Mode
-from handoff_console.runtime.taping import read_tape
 from handoff_console.store import reader
+from handoff_console.store.analysis.findings.record import Record
 from handoff_console.store.recordings import recording_of
 
 
@@ -64,18 +55,75 @@ class RerunOrder:
         return None if self.mode is Mode.CONTINUE else self.handoff_id
 
 
+class Graft:
+    """A re-run whose answers are taken over, each part of it worked out when it is asked for.
+
+    Args:
+        recording: The re-run.
+    """
+
+    def __init__(self, recording: Recording) -> None:
+        self.session_id = recording.session_id
+        self._recording: Recording | None = recording
+
+    @property
+    def recording(self) -> Recording:
+        """Where the answers are; gone from what was kept, of which only plans are made."""
+        assert self._recording is not None
+        return self._recording
+
+    def keep(self) -> None:
+        """Make now what would be made when it is asked for, and let the recording go.
+
+        Raises:
+            CannotGoOn: What was changed for it is not known any more.
+        """
+        _ = self.edits, self.course
+        self._recording = None
+
+    @cached_property
+    def edits(self) -> Edits:
+        """What was changed for it: its answers are to that question.
+
+        Acts that it did again are not armed, and a model of somebody's own is not known any more:
+        both have answered.
+
+        Raises:
+            CannotGoOn: A value of a change was left out of the record, or cannot be read.
+        """
+        made = whole_edits(
+            self.recording,
+            "its answers cannot be taken over; make the change again without --graft",
+        )
+        is_known = isinstance(made.model, str) and ":" in made.model
+        return replace(made, armed=(), model=made.model if is_known else None)
+
+    @cached_property
+    def course(self) -> Course:
+        """What its models and tools answered."""
+        return course_of(Record(self.recording.events, self.recording.body, tasks=False))
+
+
 @dataclass(frozen=True)
 class Prepared:
     """A re-run that was checked and can begin."""
 
-    recording: Recording
-    flow: RecordedFlow
-    recorded: RecordedAgain
+    past: Past
     edits: Edits
     """With the model that they name, and with those of the re-run whose answers are taken over."""
     request: HandoffRequest
     """With the edits."""
-    graft: Recording | None
+    graft: Graft | None
+
+    @property
+    def flow(self) -> RecordedFlow:
+        """What it is run with."""
+        return self.past.flow
+
+    @property
+    def recorded(self) -> RecordedAgain:
+        """The handoff as it was recorded."""
+        return self.past.recorded
 
 
 def prepare(db: sqlite3.Connection, session_id: str, order: RerunOrder) -> Prepared:
@@ -89,28 +137,38 @@ def prepare(db: sqlite3.Connection, session_id: str, order: RerunOrder) -> Prepa
         CommandError: An act is armed that would not run, the graft is none, or a value that was
             left out of the record is not said.
     """
-    recording = recording_of(db, session_id, order.alone)
-    with record_read(session_id):
-        recorded = find_handoff(recording, order.handoff_id)
-    flow = flow_for(recording, order.named, order.handoff_id)
-    if order.values:
-        recording = filled(recording, order.values, flow.flow.redaction)
-        recorded = find_handoff(recording, order.handoff_id)
-    graft = _graft(db, session_id, order)
-    agent = agent_of(flow.flow, recorded)
-    edits = order.edits.over(_edits_of(graft)) if graft else order.edits
+    past = past_of(
+        db,
+        session_id,
+        order.handoff_id,
+        order.named,
+        alone=order.alone is not None,
+        values=order.values,
+    )
+    return checked(past, graft_of(db, session_id, order), order)
+
+
+def checked(past: Past, graft: Graft | None, order: RerunOrder) -> Prepared:
+    """Check an order against what the record says.
+
+    Raises:
+        RequestError, FlowError, CommandError: As `prepare`.
+    """
+    flow, recorded = past.flow.flow, past.recorded
+    agent = agent_of(flow, recorded)
+    edits = order.edits.over(graft.edits) if graft else order.edits
     if edits.model is not None:
         is_taken_over = order.edits.model is None
-        made = _model(edits.model, flow.flow, agent, may_be_missing=is_taken_over)
+        made = _model(edits.model, flow, agent, may_be_missing=is_taken_over)
         # A name is recorded with its settings.
         if not isinstance(edits.model, str) or isinstance(made, CannotBeAsked):
             edits = replace(edits, model=made)
-    request = edits.check(flow.flow, agent, recorded.request, recorded.packet)
+    request = edits.check(flow, agent, recorded.request, recorded.packet)
     if order.edits.armed and order.mode is not Mode.LIVE:
         raise CommandError("Only a re-run with --mode live acts again; leave --arm out, or say so.")
     if order.mode in (Mode.WHAT_IF, Mode.LIVE_READS, Mode.LIVE) and not order.leave_marks:
         _check_it_is_all_there(request, recorded, order)
-    return Prepared(recording, flow, recorded, edits, request, graft)
+    return Prepared(past, edits, request, graft)
 
 
 def _model(named: Any, flow: Flow, agent: Agent, *, may_be_missing: bool) -> Model:
@@ -127,28 +185,13 @@ def _model(named: Any, flow: Flow, agent: Agent, *, may_be_missing: bool) -> Mod
         return CannotBeAsked(str(named), error.mistakes[0], offline=False, reads_prompt=True)
 
 
-def recorded_outcome(ready: Prepared) -> str:
-    """Return how the handoff that is run again came out when it was recorded."""
-    return recorded_outcome_of(ready.recording, ready.recorded)
+def graft_of(db: sqlite3.Connection, session_id: str, order: RerunOrder) -> Graft | None:
+    """Return the re-run whose answers an order takes over; mostly none.
 
-
-def recorded_outcome_of(recording: Recording, recorded: RecordedAgain) -> str:
-    """Return how a recorded handoff came out.
-
-    Without a result it was `waiting` for somebody, or it is `incomplete`: the record breaks off.
+    Raises:
+        CommandError: The mode takes none over, or it repeats another handoff.
+        StoreError: There is no such session.
     """
-    event = recorded.event
-    ends = [
-        one for one in recording.events if isinstance(one.payload, HandoffRequested | HandoffClosed)
-    ]
-    tape = read_tape(replace(recording, events=ends))
-    result = recorded_result(recording, tape, event.path or "", event.attempt)
-    if result:
-        return result.status.value
-    return (State.WAITING if recorded.waits_for else State.INCOMPLETE).value
-
-
-def _graft(db: sqlite3.Connection, session_id: str, order: RerunOrder) -> Recording | None:
     if not order.graft:
         return None
     if order.mode is not Mode.CONTINUE:
@@ -160,23 +203,7 @@ def _graft(db: sqlite3.Connection, session_id: str, order: RerunOrder) -> Record
             f"Session {found.session_id!r} is no re-run of {order.handoff_id!r} of session "
             f"{session_id!r}, so its answers cannot be taken over."
         )
-    return found
-
-
-def _edits_of(graft: Recording) -> Edits:
-    """Return what was changed for a re-run whose answers are taken over: they answer that question.
-
-    Acts that it did again are not armed, and a model of somebody's own is not known any more: both
-    have answered.
-
-    Raises:
-        CannotGoOn: A value of a change was left out of the record, or cannot be read.
-    """
-    made = whole_edits(
-        graft, "its answers cannot be taken over; make the change again without --graft"
-    )
-    is_known = isinstance(made.model, str) and ":" in made.model
-    return replace(made, armed=(), model=made.model if is_known else None)
+    return Graft(found)
 
 
 def _check_it_is_all_there(

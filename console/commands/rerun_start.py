@@ -1,7 +1,7 @@
 """What a recorded handoff was given and did: what the form for running it again starts from."""
 
 import sqlite3
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,41 +11,17 @@ from handoff_console.console.commands.flow_files import file_reference
 from handoff_console.console.commands.flows import load_flow
 from handoff_console.console.commands.model_reading import may_read_prompt
 from handoff_console.console.commands.prompt_folders import version_folders
-from handoff_console.console.commands.recorded_flows import RecordedFlow, flow_for, record_read
-from handoff_console.console.commands.recorded_models import activated_of
-from handoff_console.console.commands.rerun_orders import recorded_outcome_of
+from handoff_console.console.commands.recorded_flows import RecordedFlow
+from handoff_console.console.commands.rerun_past import Past, RecordedCall, past_of
 from handoff_console.console.commands.typed_values import typed_form
 from handoff_console.runtime.agents import Agent
-from handoff_console.runtime.contract import HUMAN, TEXT, Effect, Status, tool_value
+from handoff_console.runtime.contract import HUMAN, TEXT, Effect, Status
 from handoff_console.runtime.errors import HandoffConsoleError
-from handoff_console.runtime.events import (
-    AgentActivated,
-    Recording,
-    SessionStarted,
-    ToolCalled,
-    ToolDenied,
-)
+from handoff_console.runtime.events import AgentActivated, SessionStarted
 from handoff_console.runtime.models import as_model
 from handoff_console.runtime.prompts import load_prompts
-from handoff_console.runtime.recorded import RecordedAgain, agent_of, find_handoff
-from handoff_console.runtime.taping import read_tape
+from handoff_console.runtime.recorded import RecordedAgain, agent_of
 from handoff_console.store import reader
-from handoff_console.store.recordings import recording_of
-
-
-@dataclass(frozen=True)
-class RecordedCall:
-    """One tool call of a handoff that came back."""
-
-    place: str
-    """Step and call: `2.0`."""
-    tool: str
-    arguments: str
-    """As JSON."""
-    returned: str
-    """As it stands in a field."""
-    is_text: bool
-    """It returned a text."""
 
 
 @dataclass(frozen=True)
@@ -114,27 +90,37 @@ def start_of(db: sqlite3.Connection, session_id: str, handoff_id: str, named: st
         FlowError: The flow contradicts itself.
         StoreError: There is no such session.
     """
-    recording = recording_of(db, session_id, handoff_id)
-    with record_read(session_id):
-        found = find_handoff(recording, handoff_id)
-    flow = flow_for(recording, named, handoff_id)
-    agent = agent_of(flow.flow, found)
-    activated = activated_of(recording, handoff_id)
-    outcome = recorded_outcome_of(recording, found)
+    past = past_of(db, session_id, handoff_id, named, alone=True)
+    return start_from(past, named, _path_of(db))
+
+
+def start_from(past: Past, named: str, store_path: Path) -> Start:
+    """Return what the form starts from.
+
+    Args:
+        past: What the record says of the handoff.
+        named: The flow, as the user says.
+        store_path: The store: prompt versions that were saved in the page are beside it.
+
+    Raises:
+        RequestError: The handoff's agent is gone from the flow.
+    """
+    flow, activated = past.flow, past.activated
+    agent = agent_of(flow.flow, past.recorded)
     return Start(
-        session_id=session_id,
-        handoff_id=handoff_id,
-        outcome=outcome,
-        recorded=found,
+        session_id=past.session_id,
+        handoff_id=past.handoff_id,
+        outcome=past.outcome,
+        recorded=past.recorded,
         flow=flow,
         named=named,
         agent=agent,
         reads_prompt=_reads_prompt(flow, agent, activated),
         model=activated.model if activated else "",
         prompt=agent.prompt,
-        prompt_versions=_versions(flow.source, agent.name, _path_of(db)),
-        is_bound=outcome == Status.LIMIT_REACHED or _was_denied(recording, handoff_id),
-        calls=tuple(_calls(recording, found, handoff_id)),
+        prompt_versions=_versions(flow.source, agent.name, store_path),
+        is_bound=past.outcome == Status.LIMIT_REACHED or past.was_denied,
+        calls=past.answers.calls,
         schemas=(TEXT, *(name for name in flow.flow.schemas if name != TEXT)),
     )
 
@@ -179,39 +165,6 @@ def source_of(db: sqlite3.Connection, session_id: str) -> str:
 def can_be_run_again(agent: str) -> bool:
     """Say whether a handoff to somebody can be run again: a person cannot be."""
     return agent != HUMAN
-
-
-def _was_denied(recording: Recording, handoff_id: str) -> bool:
-    return any(
-        event.handoff_id == handoff_id and isinstance(event.payload, ToolDenied)
-        for event in recording.events
-    )
-
-
-def _calls(recording: Recording, found: RecordedAgain, handoff_id: str) -> Iterator[RecordedCall]:
-    called = {
-        (event.payload.step, event.payload.index): event.payload
-        for event in recording.events
-        if event.handoff_id == handoff_id and isinstance(event.payload, ToolCalled)
-    }
-    here = found.event.path, found.event.attempt
-    results = read_tape(recording).results
-    for (path, attempt, step, index), result in sorted(results.items(), key=_step_and_call):
-        if (path, attempt) != here or (step, index) not in called:
-            continue
-        value = tool_value(result.message)
-        yield RecordedCall(
-            place=f"{step}.{index}",
-            tool=called[step, index].tool,
-            arguments=typed_form(recording.body(called[step, index].arguments)),
-            returned=typed_form(value),
-            is_text=isinstance(value, str),
-        )
-
-
-def _step_and_call(item: tuple[Any, Any]) -> tuple[int, int]:
-    (_, _, step, index), _ = item
-    return step, index
 
 
 def _path_of(db: sqlite3.Connection) -> Path:

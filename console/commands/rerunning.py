@@ -14,12 +14,7 @@ from pathlib import Path
 from handoff_console.console.commands.as_then_notes import check_models_asked
 from handoff_console.console.commands.left_out_values import keep_while_waiting
 from handoff_console.console.commands.looking import SessionRecord
-from handoff_console.console.commands.rerun_orders import (
-    Prepared,
-    RerunOrder,
-    prepare,
-    recorded_outcome,
-)
+from handoff_console.console.commands.rerun_orders import Prepared, RerunOrder, prepare
 from handoff_console.console.commands.rerun_records import labels_of, record_of
 from handoff_console.console.commands.running import outcome_of
 from handoff_console.console.commands.working import stoppable
@@ -127,8 +122,9 @@ def rerun_handoff(store_path: Path, asked: str, order: RerunOrder) -> Rerun:
 
 def _outcome_before(ready: Prepared, order: RerunOrder) -> str:
     if order.mode is not Mode.CONTINUE:
-        return recorded_outcome(ready)
-    outcome = Record(ready.recording.events, ready.recording.body).tree.outcome
+        return ready.past.outcome
+    recording = ready.past.recording
+    outcome = Record(recording.events, recording.body, tasks=False).tree.outcome
     # Whether anything still runs, the record alone does not say.
     return (State.INCOMPLETE if outcome is State.RUNNING else outcome).value
 
@@ -160,17 +156,18 @@ def read_run(store_path: Path, done: Rerun, run: Ran) -> Ran:
 
 def _run(sink: StoreSink, ready: Prepared, order: RerunOrder) -> Ran:
     session_id = new_session_id(SystemClock())
-    metadata = labels_of(order, ready.graft)
+    graft = ready.graft.recording if ready.graft else None
+    metadata = labels_of(order, graft)
     told = _Telling(sink, session_id, order)
     originals: dict[str, str] = {}
     try:
         again = rerun(
             ready.flow.flow,
-            ready.recording,
+            ready.past.recording,
             order.handoff_id,
             mode=order.mode,
             edits=ready.edits,
-            graft=ready.graft,
+            graft=graft,
             sink=told,
             session_id=session_id,
             ledger=StoreLedger(sink.db, ready.flow.flow.redaction),

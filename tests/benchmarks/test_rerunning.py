@@ -6,16 +6,21 @@ Marked `benchmark` and left out of the normal run (`make bench`).
 import asyncio
 import time
 from contextlib import closing
+from pathlib import Path
 
 import pytest
 
+from handoff_console.console.commands.estimates import plan_rerun
 from handoff_console.console.commands.flows import load_flow
 from handoff_console.console.commands.recorded_flows import flow_for
 from handoff_console.console.commands.rerun_orders import RerunOrder
 from handoff_console.console.commands.rerunning import rerun_handoff
 from handoff_console.console.commands.running import run_once
+from handoff_console.console.reading import Version
+from handoff_console.console.rerun_pasts import plan_now
 from handoff_console.runtime import EventList, Recording, run
 from handoff_console.runtime.contract import HUMAN
+from handoff_console.runtime.edits import Edits
 from handoff_console.runtime.rerun import rerun
 from handoff_console.runtime.rerun_player import Mode
 from handoff_console.sample_runs.shipped import unpack
@@ -26,7 +31,13 @@ from handoff_console.store.recordings import recording_of
 pytestmark = pytest.mark.benchmark
 
 WORKERS = 1_000
-FLOW = f"""\
+MOST_WORKERS = 6_890
+"""So many make 100,000 events."""
+
+
+def flow_of(workers: int) -> str:
+    """Return the text of a flow whose root calls so many workers."""
+    return f"""\
 from handoff_console.runtime import Agent, Edge, Flow, Limits, Tool, delegate, say, together, use
 
 
@@ -36,7 +47,7 @@ def look(number: int) -> str:
 
 def root(call):
     done = len(call.results)
-    if done >= {WORKERS}:
+    if done >= {workers}:
         return say("done")
     numbers = range(done, done + 10)
     return together(*(delegate("worker", f"Look into {{n}}", number=n) for n in numbers))
@@ -54,11 +65,22 @@ flow = Flow(
         Agent("worker", model=worker, tools=[Tool(look, inline=True)]),
     ],
     pool_tokens=2_000_000_000,
-    max_workers={WORKERS},
-    max_workers_per_session={WORKERS},
-    limits=Limits(max_steps={WORKERS}, max_tokens=1_900_000_000, deadline_seconds=3_600),
+    max_workers={workers},
+    max_workers_per_session={workers},
+    limits=Limits(max_steps={workers}, max_tokens=1_900_000_000, deadline_seconds=3_600),
 )
 """
+
+
+ORDER = RerunOrder(handoff_id="h1", mode=Mode.WHAT_IF, named="wide.py:flow")
+
+
+def version_of(store: Path, session_id: str) -> Version:
+    """Return a session as the pages ask for it."""
+    with closing(open_reader(store)) as db:
+        return Version(
+            str(store), session_id, reader.last_seq(db, session_id), reader.generation(db)
+        )
 
 
 def cpu_seconds(work) -> float:
@@ -69,7 +91,7 @@ def cpu_seconds(work) -> float:
 
 def test_one_handoff_of_a_thousand_costs_a_fraction_of_their_session(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "wide.py").write_text(FLOW)
+    (tmp_path / "wide.py").write_text(flow_of(WORKERS))
     store = tmp_path / "wide.db"
     flow = load_flow("wide.py:flow").flow
     sessions = []
@@ -94,6 +116,32 @@ def test_one_handoff_of_a_thousand_costs_a_fraction_of_their_session(tmp_path, m
     )
     assert one / whole < 0.15
     assert what_if / whole < 0.15
+
+
+def test_a_change_in_the_form_costs_a_fraction_of_the_first_look(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "wide.py").write_text(flow_of(MOST_WORKERS))
+    store = tmp_path / "wide.db"
+    flow = load_flow("wide.py:flow").flow
+    session = version_of(store, run_once(store, flow, "Go.", source="wide.py:flow").session_id)
+
+    def plan(mode: Mode, **edits):
+        order = RerunOrder(handoff_id="h1", mode=mode, named="wide.py:flow", edits=Edits(**edits))
+        return plan_now(session, order)
+
+    whole = cpu_seconds(lambda: plan_rerun(store, session.session_id, ORDER))
+    first = cpu_seconds(lambda: plan(Mode.WHAT_IF))
+    task = cpu_seconds(lambda: plan(Mode.WHAT_IF, task="Look twice."))
+    limit = cpu_seconds(lambda: plan(Mode.LIVE, limits={"max_steps": 400}))
+    on = cpu_seconds(lambda: plan(Mode.CONTINUE))
+    later = cpu_seconds(lambda: plan(Mode.CONTINUE, limits={"max_steps": 400}))
+
+    print(
+        f"\nthe root of a session of {session.seq:,} events: a plan in a shell {whole:.2f} s of "
+        f"CPU, the first in a form {first:.2f} s, with another task {task:.3f} s, another limit "
+        f"{limit:.3f} s; the first that goes on {on:.2f} s, with another limit {later:.3f} s"
+    )
+    assert max(task, limit, later) / first < 0.1
 
 
 def test_every_recorded_sample_verifies_without_asking_anybody(tmp_path, capsys):
