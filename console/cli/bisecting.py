@@ -45,7 +45,11 @@ def bisect(arguments: Namespace, terminal: Terminal) -> int:
     if arguments.plan:
         _write_plan(plan_bisection(store, asked), arguments.repeats, terminal.line, terminal)
         return 0
-    found = find_cause(store, asked)
+    try:
+        found = find_cause(store, asked)
+    except KeyboardInterrupt:
+        terminal.note("Cancelled; a search records nothing, so it begins anew the next time.")
+        raise
     if arguments.json:
         write_json(cause_form(asked, found), terminal)
         return int(found.conclusion is not Conclusion.FOUND and NO)

@@ -66,8 +66,11 @@ def rerun(arguments: Namespace, terminal: Terminal) -> int:
             terminal,
         )
     except KeyboardInterrupt:
-        seen = next_command(arguments, "list", "--reruns", "--outcome", "cancelled")
-        terminal.note(f"Cancelled; what was done until then is recorded: {seen}")
+        is_one = order.times == 1  # of several, those before were not cancelled
+        only = ("--outcome", "cancelled") if is_one else ()
+        done_until = "what was done until then is" if is_one else "the runs until then are"
+        seen = next_command(arguments, "list", "--reruns", *only)
+        terminal.note(f"Cancelled; {done_until} recorded: {seen}")
         raise
     done = _rested(store, done, order, terminal)
     if arguments.json:

@@ -5,6 +5,8 @@ import json
 import pytest
 from support.shops import shop
 
+from handoff_console.console.cli import bisecting, rerunning
+
 pytestmark = pytest.mark.acceptance
 
 CUT_OFF = "I am customer 5120. Why was I charged twice last month?"
@@ -55,6 +57,23 @@ def test_its_reruns_are_not_recorded_and_a_plan_runs_nothing(handoff, failed):
     assert planned.out.startswith("2 differences: limits.max_steps, limits.max_tokens\n")
     (listed,) = json.loads(handoff("list", "--json").out)
     assert listed["reruns"] == 1
+
+
+def test_ctrl_c_at_a_search_and_at_several_re_runs_says_what_is_left_of_them(
+    handoff, failed, monkeypatch
+):
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(bisecting, "find_cause", interrupted)
+    monkeypatch.setattr(rerunning, "rerun_handoff", interrupted)
+
+    search = handoff("bisect", f"{failed}:h2", f"{failed}:h1")
+    several = handoff("rerun", failed, "h2", "--times", "3")
+
+    assert (search.status, several.status) == (130, 130)
+    assert search.err == "Cancelled; a search records nothing, so it begins anew the next time.\n"
+    assert several.err == "Cancelled; the runs until then are recorded: handoff list --reruns\n"
 
 
 def test_the_failed_one_in_the_place_of_the_good_one_is_refused(handoff, failed):
