@@ -58,14 +58,15 @@ def other_redaction(now: Mapping[str, Any], was: Mapping[str, Any]) -> str:
         was: As they were.
     """
     keys, before = frozenset(now["keys"]), frozenset(was["keys"])
-    parts = []
-    if keys - before:
-        parts.append(f"by now what is called {_either(keys - before)} is left out too")
-    if before - keys:
-        parts.append(f"what is called {_either(before - keys)} is not left out any more")
-    if now["patterns"] != was["patterns"]:
-        change = "is left out too" if now["patterns"] else "is not left out any more"
-        parts.append(f"what has the form of a secret {change}")
+    forms = ["what has the form of a secret"]
+    also = [_listed(keys - before)] if keys - before else []
+    also += forms if now["patterns"] and not was["patterns"] else []
+    gone = [_listed(before - keys)] if before - keys else []
+    gone += forms if was["patterns"] and not now["patterns"] else []
+    parts = [f"by now they leave out {' and '.join(also)} too"] if also else []
+    if gone:
+        begins = "no longer" if also else "by now they no longer leave out"
+        parts.append(f"{begins} {', nor '.join(gone)}")
     if now.get("source") != was.get("source"):
         is_own = "are a class of the flow's own, with another source"
         parts.append(f"they {is_own}" if "source" in now else "they were a class of the flow's own")
@@ -94,11 +95,12 @@ def _by_name(checks: Sequence[Mapping[str, str]]) -> dict[str, list[str]]:
     return {name: sorted(sources) for name, sources in found.items()}
 
 
-def _either(names: frozenset[str]) -> str:
+def _listed(names: frozenset[str]) -> str:
     shown = [repr(name) for name in sorted(names)]
     if len(shown) > _SHOWN:
-        shown = [*shown[: _SHOWN - 1], f"one of {len(shown) - _SHOWN + 1} more names"]
-    return " or ".join(shown)
+        shown = [*shown[: _SHOWN - 1], f"{len(shown) - _SHOWN + 1} more names"]
+    *first, last = shown
+    return f"{', '.join(first)} and {last}" if first else last
 
 
 def _digest(text: str) -> str:

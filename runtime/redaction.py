@@ -63,7 +63,7 @@ RECORD_WORDS = frozenset(
     "limits max_steps max_tokens name notes output_schema reason role schemas status steps_used "
     "summary task text tool_calls tools".split()
 )
-"""What the record itself calls parts of flows, messages, requests and results. Such a key takes away
+"""What the record itself calls parts of flows, messages, requests and results. As keys they remove
 what a session is run again by, or all that was said in it."""
 
 

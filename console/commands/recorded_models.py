@@ -219,7 +219,7 @@ class _Found:
         now = json.loads(canonical_text(self.flow.redaction.clean(now)))
         was, none = then.recorded, Terms()
         return [
-            f"{key} {_word(now, key, none)}, and was {_word(was, key, none)}"
+            f"{key} {_word(now, key, none)} instead of {_word(was, key, none)}"
             for key in sorted(now.keys() | was.keys())
             if now.get(key) != was.get(key)
         ]

@@ -65,8 +65,8 @@ def test_other_redaction_rules_and_checks_stand_in_the_plan_of_every_mode_that_a
         plan = handoff("rerun", session, "h2", *FLOW, "--mode", mode, "--plan").out
         assert " ".join(plan.split()).startswith(
             "This flow is not quite the one that was recorded: the ingress check 'print' of "
-            "'checker' is new the redaction rules differ from the recorded ones: what has the form "
-            "of a secret is not left out any more"
+            "'checker' is new the redaction rules differ from the recorded ones: by now they "
+            "no longer leave out what has the form of a secret"
         )
 
 

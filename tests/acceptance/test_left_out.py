@@ -335,9 +335,9 @@ def test_where_the_redaction_rules_are_others_that_is_said_of_a_right_value(
     assert refused.err == (
         "handoff: What is given for card number is not what was left out in message: written down "
         "it would not stand there as it does. Give the value as it was said, with all that belongs "
-        "to it. The redaction rules differ from the recorded ones: what has the form of a secret "
-        "is not left out any more. As long as they do, a right value is refused too: put the "
-        "recorded rules back into the flow, or leave the mark.\n"
+        "to it. The redaction rules differ from the recorded ones: by now they no longer leave "
+        "out what has the form of a secret. As long as they do, a right value is refused too: put "
+        "the recorded rules back into the flow, or leave the mark.\n"
     )
     assert lines(folder / "read.txt") == [MESSAGE]
     assert not is_written(folder)

@@ -85,8 +85,8 @@ def test_other_redaction_rules_and_checks_stand_beside_the_button(form):
 
     assert "the ingress check 'print' of 'checker' is new" in plan
     assert (
-        "the redaction rules differ from the recorded ones: what has the form of a secret is not "
-        "left out any more" in plan
+        "the redaction rules differ from the recorded ones: by now they no longer leave out what "
+        "has the form of a secret" in plan
     )
 
 
@@ -99,8 +99,8 @@ def test_a_model_of_the_flow_that_is_tried_more_often_by_now_is_told(form):
     page = form("h1", own(3), ("model=triage", "model=mine"), models=["triage=shop.py:mine"])
 
     assert (
-        "triage asks mine otherwise than when this was recorded: max_tries 3, and was 1; its own "
-        "program sets that." in text(page, "plan")
+        "triage asks mine otherwise than when this was recorded: max_tries 3 instead of 1; its "
+        "own program sets that." in text(page, "plan")
     )
 
 

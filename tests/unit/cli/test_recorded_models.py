@@ -216,8 +216,8 @@ def test_a_model_of_somebodys_own_that_is_asked_otherwise_by_now_is_told(store, 
     shop(tmp_path, other, ("model=triage", "model=mine"))
 
     assert notes(store, session, "h1", Mode.WHAT_IF) == [
-        "triage asks mine otherwise than when this was recorded: backoff_seconds 1.5, and was 0.5 "
-        "and max_tries 1, and was 2; its own program sets that."
+        "triage asks mine otherwise than when this was recorded: backoff_seconds 1.5 instead of "
+        "0.5 and max_tries 1 instead of 2; its own program sets that."
     ]
     assert notes(store, session, "h2", Mode.WHAT_IF) == []
     assert notes(store, session, "h1", Mode.VERIFY) == []

@@ -180,9 +180,9 @@ def test_where_the_rules_are_others_a_right_value_is_refused_with_what_to_do():
         filled(begun, {"card number": [CARD]}, Redaction(patterns=False))
 
     assert str(refused.value).endswith(
-        "with all that belongs to it. The redaction rules differ from the recorded ones: what has "
-        "the form of a secret is not left out any more. As long as they do, a right value is "
-        "refused too: put the recorded rules back into the flow, or leave the mark."
+        "with all that belongs to it. The redaction rules differ from the recorded ones: by now "
+        "they no longer leave out what has the form of a secret. As long as they do, a right value "
+        "is refused too: put the recorded rules back into the flow, or leave the mark."
     )
 
 
