@@ -12,6 +12,7 @@ from handoff_console.console.commands.flows import load_flow
 from handoff_console.console.commands.going_on import go_on as _go_on
 from handoff_console.console.commands.left_out_values import Asked, asked_for, left_out
 from handoff_console.console.commands.prompt_folders import in_version, version_folders
+from handoff_console.console.commands.settling import Settled
 from handoff_console.console.commands.waiting import Pending, pending_of
 from handoff_console.console.queries import Version
 from handoff_console.console.settings import named_flows, store_path
@@ -161,6 +162,7 @@ def go_on(
     values: Mapping[str, Sequence[str]] | None = None,
     leave_marks: bool = False,
     decisions: Sequence[Decision] = (),
+    settled: Sequence[Settled] = (),
 ) -> None:
     """Go on with a session in the background, and return once it does.
 
@@ -172,6 +174,7 @@ def go_on(
         values: What was left out of its record, as `filled` takes it.
         leave_marks: What is missing of its record besides is read as marks.
         decisions: What is decided with it; put down once all that it needs is there.
+        settled: What became of acts whose outcome is unknown; put down then, too.
 
     Raises:
         ValuesLeftOut, ActLeftOut: Something is missing of its record.
@@ -188,6 +191,7 @@ def go_on(
         values=values or {},
         leave_marks=leave_marks,
         decisions=decisions,
+        settled=settled,
     )
 
 

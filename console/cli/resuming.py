@@ -24,6 +24,7 @@ from handoff_console.console.commands.left_out_values import values_of
 from handoff_console.console.commands.looking import SessionRecord, open_session
 from handoff_console.console.commands.resuming import Resumption, resume_session
 from handoff_console.console.commands.running import outcome_of
+from handoff_console.console.commands.settling import Settled
 from handoff_console.console.commands.stores import full_session_id
 from handoff_console.console.commands.typed_values import json_typed, value_like
 from handoff_console.console.commands.waiting import PendingApproval, pending, pending_of
@@ -118,12 +119,10 @@ def resume(arguments: Namespace, terminal: Terminal) -> int:
     check_outcomes(arguments.fail_on)
     store = store_of(arguments)
     session_id = full_session_id(store, arguments.session)
-    for place, came_back in [_came_back(word) for word in arguments.happened]:
-        saying.settle(store, session_id, place, happened=True, result=came_back)
-    for place in arguments.not_happened:
-        saying.settle(store, session_id, place, happened=False)
+    happened = [_came_back(word) for word in arguments.happened]
+    not_happened = [Settled(place, happened=False) for place in arguments.not_happened]
     how = replace(_resumption(arguments, terminal), take_over=arguments.take_over)
-    how = replace(how, leave_unknown=arguments.leave_unknown)
+    how = replace(how, leave_unknown=arguments.leave_unknown, settled=[*happened, *not_happened])
     found = pending(store, session_id)
     if not found.is_answered and is_interactive(terminal):
         how = replace(how, decisions=ask_person(store, found, terminal).decisions)
@@ -157,10 +156,11 @@ def _gone_on(
     return result
 
 
-def _came_back(word: str) -> tuple[str, Any]:
+def _came_back(word: str) -> Settled:
     """Return which act `--happened` is about, and what came back from it."""
     place, mark, result = word.partition("=")
-    return place, json_typed(result, f"--happened {place}") if mark else saying.HAPPENED
+    came_back = (json_typed(result, f"--happened {place}"),) if mark else ()
+    return Settled(place, True, *came_back)
 
 
 class _Resumed(NamedTuple):
@@ -199,7 +199,7 @@ def until_it_rests(
         said = ask_person(store, pending(store, session_id), terminal)
         if not said.anything:
             break
-        how = replace(how, announce=None, decisions=said.decisions)
+        how = replace(how, announce=None, decisions=said.decisions, settled=())
         result, how = _resumed(store, session_id, how, terminal)
     return result
 

@@ -12,6 +12,7 @@ from handoff_console.console.commands.conversations import Listener
 from handoff_console.console.commands.recorded_flows import flow_for, started_of
 from handoff_console.console.commands.rerun_start import best_named
 from handoff_console.console.commands.resuming import Resumption
+from handoff_console.console.commands.settling import Settled
 from handoff_console.runtime import Decision
 from handoff_console.sample_runs.pace import paced
 from handoff_console.store.db import open_reader
@@ -29,6 +30,7 @@ def go_on(
     values: Mapping[str, Sequence[str]] = MappingProxyType({}),
     leave_marks: bool = False,
     decisions: Sequence[Decision] = (),
+    settled: Sequence[Settled] = (),
 ) -> None:
     """Go on with a session in a thread, and return once it does.
 
@@ -42,6 +44,7 @@ def go_on(
         values: What was left out of its record, as `filled` takes it.
         leave_marks: What is missing of its record besides is read as marks.
         decisions: What is decided with it; put down once all that it needs is there.
+        settled: What became of acts whose outcome is unknown; put down then, too.
 
     Raises:
         CannotGoOn, SessionHeld, FlowNotNamed, ReplayDiverged: It cannot; see `resume_session`.
@@ -56,6 +59,7 @@ def go_on(
         values=values,
         leave_marks=leave_marks,
         decisions=decisions,
+        settled=settled,
     )
     start_resume(store_path, session_id, how)
 

@@ -24,11 +24,12 @@ from handoff_console.console.commands.recorded_flows import (
 )
 from handoff_console.console.commands.rerun_records import MARKS, resume_rerun
 from handoff_console.console.commands.saying import take_over_said
+from handoff_console.console.commands.settling import Settled, check_settled, settle_in
+from handoff_console.console.commands.sink_of_more import SinkOfMore
 from handoff_console.console.commands.waiting import Pending, pending_of
 from handoff_console.console.commands.working import stoppable
 from handoff_console.runtime import (
     Decision,
-    Event,
     Flow,
     Origin,
     Recording,
@@ -42,8 +43,6 @@ from handoff_console.runtime.errors import choices
 from handoff_console.runtime.events import (
     HandoffOpened,
     InputRequested,
-    ReplayDiverged,
-    SessionResumed,
     ToolCalled,
 )
 from handoff_console.store import reader
@@ -52,7 +51,7 @@ from handoff_console.store.errors import SessionHeld
 from handoff_console.store.inbox import inbox_of, put_decision
 from handoff_console.store.leases import leased
 from handoff_console.store.liveness import process_of
-from handoff_console.store.recordings import is_imported, kept_digests, recording_of
+from handoff_console.store.recordings import is_imported, recording_of
 from handoff_console.store.writer import StoreSink, open_sink
 
 Announce = Callable[[Sequence[str]], None]
@@ -87,6 +86,8 @@ class Resumption:
     """What is missing of the record besides is read as marks."""
     decisions: Sequence[Decision] = ()
     """What is decided by whoever goes on; put down once all that it needs is there."""
+    settled: Sequence[Settled] = ()
+    """What became of acts whose outcome is unknown; put down then, too."""
     more: Callable[[Session, SessionResult], Awaitable[SessionResult]] | None = None
     """Says what else there is to say after the last recorded turn, as `resume` takes it; not asked
     of a re-run."""
@@ -101,6 +102,7 @@ def resume_session(store_path: Path, asked: str, how: Resumption | None = None) 
         how: What is to be different.
 
     Raises:
+        NothingToDecide: What is said of an act is about none, or contradicts what is known.
         CannotGoOn: It is closed, came from a file, still waits, or an act's outcome is unknown.
         ValuesLeftOut: Somebody would read a mark where a value was left out of the record.
         ActLeftOut: An act with a yes would be carried out with one.
@@ -116,6 +118,7 @@ def resume_session(store_path: Path, asked: str, how: Resumption | None = None) 
         db = sink.db
         session_id = reader.resolve_session(db, asked)
         with leased(db, session_id, take_over=how.take_over):
+            check_settled(db, session_id, how.settled)
             _check_it_rests(db, session_id, take_over=how.take_over)
             _forget_what_never_began(db, session_id)
             found = pending_of(db, session_id)
@@ -134,7 +137,7 @@ def _resumed(
     said = inbox_of(sink.db, session_id)
     wait = how.wait_for_answers or _waits_for_answers(recording)
     told: dict[str, Any] = {
-        "sink": _SinkOfMore(sink, session_id, how.begun),
+        "sink": SinkOfMore(sink, session_id, how.begun),
         "answers": said.answers_by_handoff,
         "wait_for_answers": wait,
         "originals": originals,
@@ -144,13 +147,15 @@ def _resumed(
 
     def whole(flow: Flow, *repeated: Recording) -> list[Recording]:
         leave_marks = how.leave_marks or bool(started.rerun_of and MARKS in started.metadata)
-        return made_whole(
+        found = made_whole(
             [recording, *repeated],
             how.values,
             flow.redaction,
             leave_marks=leave_marks,
             says_more=how.more is not None,
         )
+        settle_in(sink.db, session_id, how.settled)
+        return found
 
     def decided(so_far: Recording) -> list[Decision]:
         whole_yes = in_full(so_far, [*said.decisions, *how.decisions])
@@ -224,8 +229,10 @@ def _forget_what_never_began(db: sqlite3.Connection, session_id: str) -> None:
 def _check_it_can_go_on(found: Pending, db: sqlite3.Connection, how: Resumption) -> None:
     """Refuse where nothing would come of it before a person has said something."""
     session_id = found.session_id
-    if found.effects and not how.leave_unknown:
-        acts = choices([f"{one.place} ({one.tool})" for one in found.effects])
+    settled = {one.place for one in how.settled}
+    unknown = [one for one in found.effects if one.place not in settled]
+    if unknown and not how.leave_unknown:
+        acts = choices([f"{one.place} ({one.tool})" for one in unknown])
         raise CannotGoOn(
             f"Session {session_id!r} began an act that may or may not have happened: {acts}. Find "
             "out and say --happened PLACE or --not-happened PLACE, or --leave-unknown to go on "
@@ -254,42 +261,3 @@ def _waits_for_answers(recording: Recording) -> bool:
         elif isinstance(event.payload, InputRequested) and event.handoff_id:
             asked.add(event.handoff_id)
     return any(agents.get(handoff_id) != HUMAN for handoff_id in asked)
-
-
-class _SinkOfMore:
-    """Takes what a session adds to its record, and nothing before there is something.
-
-    That a process took it up is written with what it then did: an attempt that ends in a divergence
-    leaves the record as it was.
-    """
-
-    def __init__(self, sink: StoreSink, session_id: str, begun: Callable[[], None] | None) -> None:
-        self.digest_key, self._begun = sink.digest_key, begun
-        self._sink, self._session_id = sink, session_id
-        self._known = kept_digests(sink.db, session_id)
-        self._held: Event | None = None
-
-    def append(self, event: Event, /) -> None:
-        if isinstance(event.payload, SessionResumed):
-            self._held = event
-            return
-        if self._held:
-            if isinstance(event.payload, ReplayDiverged):
-                self._sink.discard(self._session_id)
-                return
-            self._sink.append(self._held)
-            self._held = None
-        self._sink.append(event)
-
-    def keep(self, digest: str, body: bytes, session_id: str, /) -> None:
-        if digest not in self._known:
-            self._sink.keep(digest, body, session_id)
-
-    def commit(self, *, synced: bool = False) -> None:
-        if self._held and synced:  # an act is about to be tried again
-            self._sink.append(self._held)
-            self._held = None
-        if self._held is None:
-            self._sink.commit(synced=synced)
-            if self._begun:
-                self._begun()

@@ -1,4 +1,4 @@
-"""What a person says to a session: yes or no to an act, an answer, what became of an act.
+"""What a person says to a session: yes or no to an act, an answer to a question.
 
 Saying is not going on: it is put into the store's inbox, and whoever resumes the session takes it
 from there.
@@ -21,21 +21,13 @@ from handoff_console.console.commands.waiting import (
     asked_questions,
     pending,
     pending_of,
-    settled_effects,
 )
 from handoff_console.runtime import Decision
-from handoff_console.runtime.canonical import canonical_text
 from handoff_console.runtime.errors import choices
 from handoff_console.runtime.events import ApprovalDecided
-from handoff_console.runtime.ledger import Done
-from handoff_console.runtime.redaction import Redaction
 from handoff_console.store import inbox, reader
 from handoff_console.store.db import open_store
-from handoff_console.store.effects import StoreLedger
 from handoff_console.store.inbox import put_answer, put_decision
-
-HAPPENED = "it happened; what came back is not recorded"
-"""What a model reads as the result of an act that a person vouches for."""
 
 
 def decide(
@@ -164,60 +156,6 @@ def answer(
             )
         put_answer(db, session_id, wanted[0].subject, text, answered_by or user_name())
         return wanted[0]
-
-
-def settle(
-    store_path: Path, asked: str, place: str, *, happened: bool, result: Any = HAPPENED
-) -> None:
-    """Say what became of an act that was begun when its process ended.
-
-    To say the same once more changes nothing: whoever could not go on the first time, because
-    something else was missing, says it again.
-
-    Args:
-        store_path: The store.
-        asked: The session, or how its id begins or ends.
-        place: Handoff, step and call of the act: `h2.1.0`.
-        happened: Whether it did; if not, it may be tried again.
-        result: What came back, as the model will read it.
-
-    Raises:
-        NothingToDecide: The outcome of no such act is unknown, or it was said to be another one.
-        StoreError: The store cannot be opened or does not take it.
-    """
-    with closing(open_store(store_path)) as db:
-        session_id = reader.resolve_session(db, asked)
-        effects = {one.place: one.key for one in pending_of(db, session_id).effects}
-        said = settled_effects(db, session_id)
-        if place not in effects and place not in said:
-            raise NothingToDecide(
-                f"Session {session_id!r} has no act {place!r} whose outcome is unknown; there are: "
-                f"{choices(effects, 'none')}."
-            )
-        ledger = StoreLedger(db, Redaction())
-        if place in said:
-            _check_it_is_the_same(place, ledger.find(said[place]), happened, result)
-        elif happened:
-            ledger.done(effects[place], result)
-        else:
-            ledger.failed(effects[place])
-
-
-def _check_it_is_the_same(place: str, before: Done | None, happened: bool, result: Any) -> None:
-    """Check what is said of an act of which it was said before.
-
-    Raises:
-        NothingToDecide: It is something else.
-    """
-    if happened != (before is not None):
-        word = "that it happened" if before else "that it did not happen"
-    elif before and canonical_text(Redaction().clean(result)) != canonical_text(before.result):
-        word = "what came back, and it is something else"
-    else:
-        return
-    raise NothingToDecide(
-        f"Of {place} it is known already {word}; `handoff resume` without it goes on with that."
-    )
 
 
 def take_over_said(db: sqlite3.Connection, session_id: str) -> None:

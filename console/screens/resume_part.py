@@ -3,8 +3,9 @@
 from collections.abc import Mapping
 
 from handoff_console.console import rerun_queries, runs, state
-from handoff_console.console.commands import saying
 from handoff_console.console.commands.errors import FlowNotNamed, ValuesLeftOut
+from handoff_console.console.commands.settling import HAPPENED as IT_HAPPENED
+from handoff_console.console.commands.settling import Settled, settle
 from handoff_console.console.commands.typed_values import json_typed
 from handoff_console.console.components.left_out import MISSING, forget_said, said_there
 from handoff_console.console.components.resuming import (
@@ -30,35 +31,47 @@ def resume_part(record: Record) -> None:
 def _resume(record: Record, view: ResumptionView) -> None:
     session_id = record.version.session_id
     state.tell(session_id, "")
-    said = said_about(view, session_id)
     try:
-        _settle(session_id, said)
-        leave = any(what == UNKNOWN for what, _ in said.values())
-        values, leave_marks = said_there(view.left_out, session_id)
-        runs.go_on(
-            session_id,
-            runs.AT_ONCE,
-            leave_unknown=leave,
-            values=values,
-            leave_marks=leave_marks,
-        )
-        forget_said(view.left_out, session_id)
+        _go_on(session_id, view)
     except ValuesLeftOut:
         state.tell(session_id, MISSING)
-    except FlowNotNamed:
-        source = runs.flow_source(session_id) or "path/to/file.py:name"
-        state.tell(session_id, ways_on(session_id, flow=source, store=named_store()))
     except HandoffConsoleError as error:
         state.tell(session_id, str(error))
 
 
-def _settle(session_id: str, said: Mapping[str, tuple[str, str]]) -> None:
-    """Note what became of each act; of none, where something that came back is no value."""
-    results = {
-        place: json_typed(text, "What came back") if text else saying.HAPPENED
-        for place, (_, text) in said.items()
-    }
-    for place, (what, _) in said.items():
-        if what != UNKNOWN:
-            happened, result = what == HAPPENED, results[place]
-            saying.settle(store_path(), session_id, place, happened=happened, result=result)
+def _go_on(session_id: str, view: ResumptionView) -> None:
+    said = said_about(view, session_id)
+    settled = _settled(said)
+    values, leave_marks = said_there(view.left_out, session_id)
+    try:
+        runs.go_on(
+            session_id,
+            runs.AT_ONCE,
+            leave_unknown=any(what == UNKNOWN for what, _ in said.values()),
+            values=values,
+            leave_marks=leave_marks,
+            settled=settled,
+        )
+    except FlowNotNamed:
+        settle(store_path(), session_id, *settled)  # for whoever goes on from a shell
+        source = runs.flow_source(session_id) or "path/to/file.py:name"
+        state.tell(session_id, ways_on(session_id, flow=source, store=named_store()))
+    else:
+        forget_said(view.left_out, session_id)
+
+
+def _settled(said: Mapping[str, tuple[str, str]]) -> list[Settled]:
+    """Return what became of each act.
+
+    Raises:
+        CommandError: Something that came back is no value.
+    """
+    return [
+        Settled(
+            place,
+            what == HAPPENED,
+            json_typed(text, "What came back") if text else IT_HAPPENED,
+        )
+        for place, (what, text) in said.items()
+        if what != UNKNOWN
+    ]

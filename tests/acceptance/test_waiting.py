@@ -12,6 +12,9 @@ from support.command import program
 from support.command import started as running
 from support.mailboxes import MAIL, asked_long_ago, mailbox, sent
 from support.terminals import typed
+from support.tills import CARD
+
+from handoff_console.console.commands.settling import Settled, settle
 
 pytestmark = pytest.mark.acceptance
 
@@ -338,15 +341,36 @@ def test_what_became_of_an_act_is_said_again_by_whoever_could_not_go_on(
     program(folder, "run", "mail.py:flow", "--message", "note it", DIES=died)
     (session,) = (line["session_id"] for line in json.loads(handoff("list", "--json").out))
 
-    no_flow = handoff("resume", session, *first)
+    settle(folder / "handoff.db", session, settled(first))
     contradicted = handoff("resume", session, *FLOW, *other)
     again = handoff("resume", session, *FLOW, *first)
 
-    assert (no_flow.status, again.status) == (2, 0)
+    assert again.status == 0
     assert contradicted.err == (
         f"handoff: Of h1.1.0 it is known already {known}; `handoff resume` without it goes on "
         "with that.\n"
     )
+    assert sent(folder) == ["noted this"]
+
+
+def settled(words: list[str]) -> Settled:
+    """Return what such a command line says of an act."""
+    option, word = words
+    place, _, result = word.partition("=")
+    return Settled(place, option == "--happened", *filter(None, [result]))
+
+
+def test_whoever_could_not_go_on_may_say_otherwise_what_became_of_an_act(handoff, folder):
+    program(folder, "run", "mail.py:flow", "--message", f"note {CARD}", DIES="after")
+    (session,) = (line["session_id"] for line in json.loads(handoff("list", "--json").out))
+    value = ("--value", f"card number={CARD}", "--json")
+
+    no_flow = handoff("resume", session, "--happened", "h1.1.0")
+    no_value = handoff("resume", session, *FLOW, "--happened", "h1.1.0")
+    done = handoff("resume", session, *FLOW, "--happened", 'h1.1.0="it is number 7"', *value)
+
+    assert (no_flow.status, no_value.status, done.status) == (2, 2, 0)
+    assert "it is number 7" in json.loads(done.out)["answer"]
     assert sent(folder) == ["noted this"]
 
 

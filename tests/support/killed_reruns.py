@@ -18,6 +18,7 @@ from handoff_console.console.commands import saying
 from handoff_console.console.commands.rerun_orders import RerunOrder
 from handoff_console.console.commands.rerunning import rerun_handoff
 from handoff_console.console.commands.resuming import resume_session
+from handoff_console.console.commands.settling import Settled, settle
 from handoff_console.console.commands.waiting import Pending, pending_of
 from handoff_console.runtime.edits import Edits
 from handoff_console.runtime.rerun_player import Mode
@@ -88,8 +89,8 @@ def answer(world: World, waits: Pending, done: int) -> None:
     session, happened = waits.session_id, world.happened()[done:]
     for effect in waits.effects:
         found = next((one for one in happened if one["tool"] == effect.tool), None)
-        came = {"result": found["result"]} if found else {}
-        saying.settle(world.store, session, effect.place, happened=bool(found), **came)
+        came = (found["result"],) if found else ()
+        settle(world.store, session, Settled(effect.place, bool(found), *came))
     for act in waits.approvals:
         if not act.said:
             saying.decide(world.store, session, act.approval_id, approved=True, decided_by="Ada")
