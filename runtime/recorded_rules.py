@@ -13,6 +13,8 @@ from handoff_console.runtime.sources import source_of, version_of
 
 _SHOWN = 3
 """Of more keys than that, the others are counted."""
+_LONG = 40
+"""Characters of a key that are said: a file may hold any."""
 
 
 def redaction_rules(redaction: Redaction) -> dict[str, Any]:
@@ -96,7 +98,7 @@ def _by_name(checks: Sequence[Mapping[str, str]]) -> dict[str, list[str]]:
 
 
 def _listed(names: frozenset[str]) -> str:
-    shown = [repr(name) for name in sorted(names)]
+    shown = [repr(name if len(name) <= _LONG else f"{name[:_LONG]}…") for name in sorted(names)]
     if len(shown) > _SHOWN:
         shown = [*shown[: _SHOWN - 1], f"{len(shown) - _SHOWN + 1} more names"]
     *first, last = shown

@@ -106,6 +106,29 @@ def test_what_no_edge_lets_through_is_a_sentence_too(recording):
         flow_for(odd)
 
 
+@pytest.mark.parametrize(
+    ("part", "value"),
+    [
+        ("redaction", {"keys": [{}], "patterns": True}),
+        ("redaction", {"keys": [1], "patterns": True}),
+        ("redaction", {"keys": None, "patterns": True}),
+        ("redaction", {"keys": []}),
+        ("ingress", 3),
+        ("ingress", [{"name": "check"}]),
+        ("ingress", ["check"]),
+    ],
+)
+def test_rules_of_another_form_are_a_sentence_too(recording, part, value):
+    ran = recording("support", "Why was I charged twice?")
+    started = ran.events[0].payload.flow_digest
+    snapshot = deepcopy(ran.body(started))
+    (snapshot if part in snapshot else snapshot["agents"][0])[part] = value
+    odd = replace(ran, body=lambda name: snapshot if name == started else ran.body(name))
+
+    with pytest.raises(CannotGoOn, match="said has another form than its events say"):
+        flow_for(odd)
+
+
 def test_a_request_of_another_form_cannot_be_run_again(recording, tmp_path):
     found = recording("support", "I am customer 5120. Why was I charged twice last month?")
     asked = next(e for e in found.events if e.handoff_id == "h2").payload

@@ -87,6 +87,11 @@ def test_rules_are_told_to_differ_exactly_where_they_do(one, other):
             Redaction(patterns=False),
             "by now they leave out what has the form of a secret too",
         ),
+        (
+            Redaction(),
+            Redaction(keys=SENSITIVE_KEYS | {"x" * 41}),
+            f"by now they no longer leave out '{'x' * 40}…'",
+        ),
         (Own(), Redaction(), "they are a class of the flow's own, with another source"),
         (Redaction(), Own(), "they were a class of the flow's own"),
     ],
