@@ -4,6 +4,8 @@ import inspect
 import re
 from collections.abc import Callable, Iterator
 from decimal import Decimal
+from dis import get_instructions
+from types import CodeType
 from typing import Any
 
 _ADDRESS = re.compile(r" at 0x[0-9A-Fa-f]+")
@@ -40,7 +42,7 @@ def _numbers(function: Any) -> Iterator[tuple[str, Any]]:
     given: dict[str, Any] = {}
     partial, function = function, inspect.unwrap(getattr(function, "func", function))
     if not hasattr(function, "__code__"):  # an object that can be called
-        given |= getattr(function, "__dict__", {})
+        given |= _made_with(function)
         function = type(function).__call__
     if code := getattr(function, "__code__", None):
         defaults = function.__defaults__ or ()
@@ -50,9 +52,28 @@ def _numbers(function: Any) -> Iterator[tuple[str, Any]]:
         given |= {name: read[name] for name in code.co_names if name.isupper() and name in read}
         closed = zip(code.co_freevars, function.__closure__ or (), strict=True)
         given |= {name: cell.cell_contents for name, cell in closed if _is_set(cell)}
+        for name in _counted(code):
+            given.pop(name, None)
     given |= {str(at): value for at, value in enumerate(getattr(partial, "args", ()))}
     given |= getattr(partial, "keywords", {})
     yield from ((name, value) for name, value in given.items() if isinstance(value, _NUMBERS))
+
+
+def _made_with(thing: Any) -> dict[str, Any]:
+    """Return what an object keeps of what it was made with; what it counts is none of it."""
+    try:
+        wanted = inspect.signature(type(thing)).parameters
+    except (TypeError, ValueError):
+        return {}
+    kept = getattr(thing, "__dict__", {})
+    return {name: value for name, value in kept.items() if name.lstrip("_") in wanted}
+
+
+def _counted(code: CodeType) -> Iterator[str]:
+    """Yield the names outside of it that a function sets: they are others after every call."""
+    for step in get_instructions(code):
+        if step.opname in {"STORE_DEREF", "STORE_GLOBAL"}:
+            yield step.argval
 
 
 def _is_set(cell: Any) -> bool:

@@ -76,6 +76,30 @@ def test_a_function_that_was_made_with_another_number_is_another_version(one, ot
     assert version_of(one) == version_of(one) != version_of(other)
 
 
+def test_what_a_check_counts_is_no_part_of_its_version():
+    class Once:
+        def __init__(self, most):
+            self._most, self.seen = most, 0
+
+        def __call__(self, request):
+            self.seen += 1
+
+    def counting():
+        seen = 0
+
+        def check(request):
+            nonlocal seen
+            seen += 1
+
+        return check
+
+    for check in (Once(3), counting()):
+        before = version_of(check)
+        check(None)
+        assert version_of(check) == before
+    assert version_of(Once(3)) != version_of(Once(4))
+
+
 def test_a_constant_of_its_module_is_part_of_a_version(monkeypatch):
     before = version_of(constant)
     monkeypatch.setattr(f"{__name__}.MOST", 300)
