@@ -107,15 +107,14 @@ def marks_in(values: Mapping[str, Any]) -> list[str]:
 def asked_for(missing: Sequence[Gap]) -> list[Asked]:
     """Return which values a person is asked for: what was said anew, of the rest each name once.
 
-    What models and tools say mostly repeats what they were told. Of several values of a name nobody
-    knows which one they repeat, so there they are asked about too.
+    What models and tools say mostly repeats what they were told. Of several values of a name that
+    had been said by then nobody knows which one they repeat, so there they are asked about too.
     """
     values_said = Counter[str]()
-    for gap in missing:
-        values_said[gap.name] += 0 if gap.repeats else gap.marks
     asked: list[Asked] = []
     for gap in missing:
         is_known = any(one.gap.name == gap.name for one in asked)
+        values_said[gap.name] += 0 if gap.repeats else gap.marks
         said = values_said[gap.name]
         if gap.repeats and (said == 1 or (is_known and not said)):
             continue

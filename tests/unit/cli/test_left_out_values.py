@@ -18,6 +18,7 @@ SAID = Gap("message", "card number", 1, "My card is [redacted: card number].")
 TWO = Gap("message", "card number", 2, "From [redacted: card number] to …")
 CALLED = Gap("h1 step 1", "card number", 1, "charge [redacted: card number]", repeats=True)
 RETURNED = Gap("h1 call 1.0", "card number", 1, "[redacted: card number] is charged", repeats=True)
+DECIDED = Gap("h1 decision", "card number", 1, "[redacted: card number]")
 ON_FILE = Gap("h1 call 2.0", "card number", 1, "[redacted: card number] is on file")
 
 
@@ -39,6 +40,11 @@ def test_which_of_two_values_a_model_repeats_is_asked_for():
 
 def test_what_a_tool_found_by_itself_is_asked_for():
     assert places(SAID, ON_FILE) == [("message", 1), ("h1 call 2.0", 1)]
+
+
+def test_what_was_said_before_a_decision_repeats_nothing_of_it():
+    assert places(SAID, CALLED, DECIDED) == [("message", 1), ("h1 decision", 1)]
+    assert places(SAID, CALLED, DECIDED, RETURNED)[2:] == [("h1 call 1.0", 1)]
 
 
 def test_an_empty_answer_takes_the_first_value():
