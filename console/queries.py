@@ -6,7 +6,7 @@ kept is keyed by the session's last event and the store's generation, so nothing
 
 import sqlite3
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -21,7 +21,7 @@ from handoff_console.console.reading import Version, reading
 from handoff_console.console.settings import named_store, store_path
 from handoff_console.console.viewmodels.agent_graph import AgentGraph, agent_graph
 from handoff_console.console.viewmodels.burn_down import BurnDown, burn_down
-from handoff_console.console.viewmodels.handoff_card import HandoffCard, handoff_card
+from handoff_console.console.viewmodels.handoff_card import CARD_KINDS, HandoffCard, handoff_card
 from handoff_console.console.viewmodels.header import SessionHeader, session_header
 from handoff_console.console.viewmodels.seen import ContextView, context_view
 from handoff_console.console.viewmodels.stepper import StepGuide, StepWindow, step_window
@@ -41,8 +41,8 @@ from handoff_console.store.liveness import is_interrupted
 from handoff_console.store.recordings import is_imported
 
 __all__ = [
-    "Record", "Version", "agents", "answer", "burn_down_of", "card", "context", "is_running",
-    "reading", "record", "steps_around", "version",
+    "Record", "Version", "agents", "burn_down_of", "card", "context", "is_running", "reading",
+    "record", "steps_around", "version",
 ]  # fmt: skip
 
 SESSIONS_KEPT = 16
@@ -89,6 +89,8 @@ class Record:
     judgement: Judgement
     ledgers: tuple[Ledger, ...]
     header: SessionHeader
+    answer: str
+    """What the user was told last; empty while there is nothing."""
 
     def prepare(self) -> None:
         """Make now what would be made when it is asked for."""
@@ -157,7 +159,7 @@ def record(asked: Version) -> Record:
             store=named_store(),
             source=reader.source_of(db, asked.session_id) or "",
         )
-        found = Record(asked, judged, books, top)
+        found = Record(asked, judged, books, top, session_answer(events, body))
         if large:
             found.prepare()
         return found
@@ -171,8 +173,9 @@ def card(found: Version, handoff_id: str, seq: int | None) -> HandoffCard | None
     if node is None or (seq is not None and seq < node.first_seq):
         return None
     with reading(found.path) as db:
-        own = _of_handoff(db, found, node, seq)
-        if seq is not None and seq < whole.tree.seq:
+        is_past = seq is not None and seq < whole.tree.seq
+        own = _of_handoff(db, found, node, seq, kinds=None if is_past else CARD_KINDS)
+        if is_past:
             then = handoff_tree(own, until_seq=seq).by_id[handoff_id]
             node = replace(then, task=node.task, depth=node.depth, hop=node.hop)
         body, call = _bodies(db), _asked_with(db, found, node, own)
@@ -180,15 +183,6 @@ def card(found: Version, handoff_id: str, seq: int | None) -> HandoffCard | None
         return handoff_card(
             node, own, body=body, findings=whole.findings, call=call, currency=currency
         )
-
-
-@st.cache_resource(show_spinner=False, max_entries=SESSIONS_KEPT)
-def answer(found: Version) -> str:
-    """Return what the user was told last; empty while there is nothing."""
-    kinds = {"session_closed", "handoff_closed"}
-    with reading(found.path) as db:
-        events = reader.load_events(db, found.session_id, until_seq=found.seq, kinds=kinds)
-        return session_answer(events, _bodies(db))
 
 
 @st.cache_resource(show_spinner=False, max_entries=8 * SESSIONS_KEPT)
@@ -242,7 +236,11 @@ def _events_between(asked: Version, first: int, last: int) -> tuple[Event, ...]:
 
 
 def _of_handoff(
-    db: sqlite3.Connection, found: Version, node: HandoffNode, seq: int | None
+    db: sqlite3.Connection,
+    found: Version,
+    node: HandoffNode,
+    seq: int | None,
+    kinds: Collection[str] | None = None,
 ) -> list[Event]:
     # Its first and last event bound the search: without them all of a session is looked through.
     last = node.last_seq if seq is None else min(seq, node.last_seq)
@@ -251,6 +249,7 @@ def _of_handoff(
         found.session_id,
         after_seq=node.first_seq - 1,
         until_seq=last,
+        kinds=kinds,
         handoff_id=node.handoff_id,
     )
 

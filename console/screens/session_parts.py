@@ -42,7 +42,7 @@ def header(record: Record) -> None:
             rows = queries.steps_around(record, seq).rows
             state.jump_to(seq, next((row.handoff_id for row in rows if row.seq == seq), None))
 
-    show_header(record.header, on_evidence, answer=one_line(queries.answer(record.version), 400))
+    show_header(record.header, on_evidence, answer=one_line(record.answer, 400))
 
 
 def outline(record: Record) -> None:

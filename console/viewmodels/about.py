@@ -14,7 +14,7 @@ from handoff_console.runtime.events import (
     UserMessageReceived,
 )
 from handoff_console.store.analysis.bodies import Body, read_fields
-from handoff_console.store.analysis.economics import totals, transfer_costs
+from handoff_console.store.analysis.economics import Totals, totals, transfer_costs
 from handoff_console.store.analysis.nodes import HandoffTree
 from handoff_console.store.analysis.waste import waste
 
@@ -70,13 +70,14 @@ def about_session(
     flow = read_fields(body, started.flow_digest if started else None)
     currency = one_line(str(flow.get("currency", "")), 8)
     has_prices = bool(flow.get("prices")) or body is None
-    cost = _cost(totals(events).cost, currency, has_prices) if tree.nodes else ""
+    took = totals(events)
+    cost = _cost(took.cost, currency, has_prices) if tree.nodes else ""
     groups = (
         Facts("Session", tuple(_session(events, started, len(asked), source))),
         Facts(
             "Limits of the request", tuple(_limits(asked[-1], events, currency)) if asked else ()
         ),
-        Facts("What it took", tuple(_took(events, tree, is_whole, cost))),
+        Facts("What it took", tuple(_took(took, events, tree, is_whole, cost))),
     )
     return AboutSession(
         tuple(Line(one_line(name, 40), one_line(value, 120)) for name, value in known.items()),
@@ -131,10 +132,11 @@ def _limits(asked: UserMessageReceived, events: Iterable[Event], currency: str) 
         yield Line("cost", f"at most {asked.max_cost:g} {currency}".rstrip())
 
 
-def _took(events: Sequence[Event], tree: HandoffTree, is_whole: bool, cost: str) -> Iterable[Line]:
+def _took(
+    took: Totals, events: Sequence[Event], tree: HandoffTree, is_whole: bool, cost: str
+) -> Iterable[Line]:
     if not tree.nodes:
         return
-    took = totals(events)
     yield Line("time", seconds(took.seconds))
     yield Line("tokens", amount(took.tokens))
     if is_whole:

@@ -31,6 +31,21 @@ from handoff_console.store.analysis.bodies import Body, read, read_fields
 from handoff_console.store.analysis.findings import Finding
 from handoff_console.store.analysis.nodes import HandoffNode
 
+CARD_KINDS = frozenset(
+    {
+        "agent_activated",
+        "approval_decided",
+        "approval_requested",
+        "budget_reserved",
+        "handoff_closed",
+        "handoff_opened",
+        "handoff_rejected",
+        "handoff_requested",
+        "output_rejected",
+    }
+)
+"""Of a handoff's events, those that its card reads: of thousands of steps, none."""
+
 
 @dataclass(frozen=True, slots=True)
 class GateView:

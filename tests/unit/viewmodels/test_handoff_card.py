@@ -1,13 +1,18 @@
 """The card of a handoff: request, gate, result, and what its agent saw."""
 
+from contextlib import closing
+
 import pytest
 from support.logs import Log
 
-from handoff_console.console.viewmodels.handoff_card import HandoffCard, handoff_card
+from handoff_console.console.viewmodels.handoff_card import CARD_KINDS, HandoffCard, handoff_card
 from handoff_console.console.viewmodels.seen import GONE, context_view
 from handoff_console.runtime.contract import Effect
 from handoff_console.runtime.events import ApprovalDecided, ApprovalRequested
+from handoff_console.sample_runs.shipped import unpack
+from handoff_console.store import reader
 from handoff_console.store.analysis.findings import judgement
+from handoff_console.store.db import open_reader
 
 
 def card_of(log: Log, handoff_id: str) -> HandoffCard:
@@ -274,3 +279,19 @@ def test_a_hostile_session_stays_text():
     assert len(seen.reply.text) < 7_000
     for text in (card.agent, card.task, card.result.answer, seen.reply.text):
         assert not {"\x1b", "\u202e", "\x00"} & set(text)
+
+
+def test_the_events_that_a_card_reads_give_the_card_that_all_of_them_give(tmp_path):
+    unpack(tmp_path / "samples.db")
+    cards = 0
+    with closing(open_reader(tmp_path / "samples.db")) as db:
+        for session in reader.session_ids(db):
+            events = reader.load_events(db, session)
+            body = lambda digest: reader.body(db, digest)  # noqa: E731 - for this store
+            judged = judgement(events, body)
+            read = [event for event in events if event.kind in CARD_KINDS]
+            for node in judged.tree.nodes:
+                shown = {"body": body, "findings": judged.findings, "currency": "USD"}
+                assert handoff_card(node, read, **shown) == handoff_card(node, events, **shown)
+                cards += 1
+    assert cards == 141
