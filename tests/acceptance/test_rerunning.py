@@ -422,7 +422,7 @@ def test_a_changed_tool_is_announced_before_anything_runs(handoff, folder, maile
 
     assert live.err.splitlines()[:2] == [
         "This flow is not quite the one that was recorded:",
-        "  the tool 'mail' of 'clerk' has another source",
+        "  the tool 'mail' of 'clerk' has another source and description",
     ]
 
 
