@@ -37,6 +37,7 @@ from handoff_console.runtime.redaction import MARK, has_mark
 from handoff_console.runtime.surroundings import Surroundings, surroundings
 from handoff_console.runtime.tape import Tape
 
+_OF_PEOPLE = ApprovalRequested | ApprovalDecided | InputRequested | InputGiven
 _NAMED = 20
 """Of more handoffs than that, the first and the last are named."""
 
@@ -221,7 +222,8 @@ def _waits_for(recording: Recording, path: str) -> frozenset[str]:
     waiting: set[str] = set()
     for event in recording.events:
         payload = event.payload
-        if not is_within(event.path, path):
+        # By kind first: of a large session few are, and a path takes longer to read.
+        if not isinstance(payload, _OF_PEOPLE) or not is_within(event.path, path):
             continue
         if isinstance(payload, ApprovalRequested):
             waiting.add(payload.approval_id)
@@ -229,7 +231,7 @@ def _waits_for(recording: Recording, path: str) -> frozenset[str]:
             waiting.discard(payload.approval_id)
         elif isinstance(payload, InputRequested):
             waiting.add(event.handoff_id or "")
-        elif isinstance(payload, InputGiven):
+        else:
             waiting.discard(event.handoff_id or "")
     return frozenset(waiting)
 

@@ -167,8 +167,8 @@ class RerunPlayer(Player):
         """Return how a call ended, in the mode that runs no calls; an error where none is known."""
         if self._mode is not Mode.WHAT_IF:
             return None
-        for (path, attempt), known in self._tape.handoffs.items():
-            if known.request == request and is_within(path, self._path):
+        for path, attempt in self._tape.places_by_request.get(request, ()):
+            if is_within(path, self._path):
                 ended = self._tape.chain_end(path or "", attempt)
                 if ended:
                     return ended
@@ -264,11 +264,8 @@ class RerunPlayer(Player):
 
         A live model may ask in another step; the question is the same, so the answer is.
         """
-        for (path, attempt, _, _), known in self._tape.results.items():
-            here = (path, attempt) == (scope.path, scope.attempt)
-            if here and known.arguments == arguments and known.message.get("name") == tool.name:
-                return known
-        return None
+        call = (scope.path, scope.attempt, tool.name, arguments)
+        return self._tape.first_results.get(call)
 
     def _nothing(self, scope: Scope, where: str, asked: str) -> None:
         if self._mode is Mode.VERIFY:

@@ -6,9 +6,9 @@ for another question is a divergence: recorded, never guessed around.
 """
 
 from collections import defaultdict, deque
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, cached_property
 from typing import Any, NamedTuple
 
 from handoff_console.runtime.contract import HandoffRequest, HandoffResult, Message, Usage
@@ -113,6 +113,26 @@ class Tape:
     """What the user said, a turn each."""
     given: dict[str, Any] = field(default_factory=dict)
     """What the host knew before the first turn."""
+
+    @cached_property
+    def places_by_request(self) -> Mapping[str, Sequence[tuple[str | None, int]]]:
+        """Where handoffs were asked for with the same request, by its digest, in order.
+
+        Of a tape that was read: a re-run may ask for thousands.
+        """
+        found: dict[str, list[tuple[str | None, int]]] = defaultdict(list)
+        for place, known in self.handoffs.items():
+            found[known.request].append(place)
+        return dict(found)
+
+    @cached_property
+    def first_results(self) -> Mapping[tuple[str | None, int, str, str], RecordedResult]:
+        """The first answer to the same call of a tool: by path, attempt, tool and arguments."""
+        found: dict[tuple[str | None, int, str, str], RecordedResult] = {}
+        for (path, attempt, _, _), known in self.results.items():
+            name = str(known.message.get("name"))
+            found.setdefault((path, attempt, name, known.arguments), known)
+        return found
 
     def chain_end(self, path: str, attempt: int) -> RecordedHandoff | None:
         """Return what a handoff came to: its result, its retry's, or the last hop's.

@@ -15,6 +15,7 @@ from handoff_console.console.commands.recorded_flows import flow_for
 from handoff_console.runtime import EventList
 from handoff_console.runtime.rerun import rerun
 from handoff_console.runtime.rerun_player import Mode
+from handoff_console.runtime.taping import read_tape
 from handoff_console.sample_runs.day import RECORDINGS
 from handoff_console.store import reader
 from handoff_console.store.db import open_store
@@ -93,3 +94,20 @@ def test_killed_at_any_moment_it_goes_on_to_the_same_end(killed, name):
 def test_enough_processes_died(killed):
     assert killed[""]["samples"] == len(RECORDINGS)
     assert killed[""]["deaths"] >= 50
+
+
+def test_an_answer_is_found_by_its_question_as_if_all_were_looked_through(db):
+    tapes = [read_tape(recording_of(db, session)) for session in reader.session_ids(db)]
+
+    for tape in tapes:
+        for request in {known.request for known in tape.handoffs.values()}:
+            places = [place for place, known in tape.handoffs.items() if known.request == request]
+            assert tape.places_by_request[request] == places
+        for (path, attempt, *_), result in tape.results.items():
+            asked = (path, attempt, result.message.get("name"), result.arguments)
+            assert tape.first_results[asked] is next(
+                one
+                for (at, number, *_), one in tape.results.items()
+                if (at, number, one.message.get("name"), one.arguments) == asked
+            )
+    assert sum(len(tape.results) for tape in tapes) > 50
