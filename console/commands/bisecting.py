@@ -15,13 +15,14 @@ from handoff_console.console.commands.errors import CommandError, MarksInRequest
 from handoff_console.console.commands.recorded_flows import RecordedFlow, flow_for, started_of
 from handoff_console.console.commands.recorded_models import check_can_be_asked
 from handoff_console.console.commands.rerun_past import recorded_outcome_of
-from handoff_console.runtime import EventList, Redaction
+from handoff_console.console.memory import undisturbed
+from handoff_console.runtime import EventList, Recording, Redaction
 from handoff_console.runtime.bisecting import bisect
 from handoff_console.runtime.causes import Cause, Estimate, estimate
 from handoff_console.runtime.changes import Attempt, Change, Changes, changes_between
 from handoff_console.runtime.contract import Status
 from handoff_console.runtime.filling import filled_together
-from handoff_console.runtime.recorded import agent_of, find_handoff
+from handoff_console.runtime.recorded import RecordedAgain, agent_of, find_handoff
 from handoff_console.runtime.redaction import has_mark
 from handoff_console.runtime.rerun_player import Mode
 from handoff_console.store import reader
@@ -82,15 +83,18 @@ def prepare(db: sqlite3.Connection, asked: Bisection) -> Prepared:
     """
     failed, good = _attempt(db, asked.failed), _attempt(db, asked.good)
     flow = flow_for(failed.recording, asked.named, failed.handoff_id)
-    agent = agent_of(flow.flow, find_handoff(*failed)).name
+    mine = find_handoff(*failed)
+    agent = agent_of(flow.flow, mine).name
     if asked.values:
         both = [failed.recording, good.recording]
         both = filled_together(both, asked.values, flow.flow.redaction)
         failed, good = (a._replace(recording=b) for a, b in zip((failed, good), both, strict=True))
+        mine = find_handoff(*failed)
     changes = changes_between(failed, good)
+    theirs = find_handoff(*good)
     if changes.changes:
-        _check_one_is_good(failed, good)
-    marked = [attempt for attempt in (failed, good) if _has_marks(attempt)]
+        _check_one_is_good(mine, theirs, good.recording)
+    marked = [one for one, found in ((failed, mine), (good, theirs)) if _has_marks(found)]
     if changes.changes and marked and not asked.leave_marks:
         name = f"{marked[0].recording.session_id}:{marked[0].handoff_id}"
         raise MarksInRequest(
@@ -105,25 +109,23 @@ def prepare(db: sqlite3.Connection, asked: Bisection) -> Prepared:
     return Prepared(failed, good, flow, changes, took, told, has_marks=bool(marked))
 
 
-def _has_marks(attempt: Attempt) -> bool:
-    request = find_handoff(*attempt).request
-    return has_mark(request.task) or has_mark(request.inputs)
+def _has_marks(attempt: RecordedAgain) -> bool:
+    return has_mark(attempt.request.task) or has_mark(attempt.request.inputs)
 
 
-def _check_one_is_good(failed: Attempt, good: Attempt) -> None:
+def _check_one_is_good(mine: RecordedAgain, theirs: RecordedAgain, good: Recording) -> None:
     """Refuse what could only be answered wrongly: hundreds of re-runs, or both the wrong way round.
 
     Raises:
         CommandError: They are of two agents, or the good one failed.
     """
-    mine, theirs = find_handoff(*failed), find_handoff(*good)
     agents = mine.opened.target, theirs.opened.target
     if agents[0] != agents[1]:
         raise CommandError(
             f"The two are attempts of different agents, {agents[0]!r} and {agents[1]!r}; name two "
             "of the same one."
         )
-    outcome = recorded_outcome_of(good.recording, theirs)
+    outcome = recorded_outcome_of(good, theirs)
     if outcome in (Status.ERROR, Status.LIMIT_REACHED):
         raise CommandError(
             f"The attempt that is to be the good one came out as {outcome}; name the failed one "
@@ -137,7 +139,7 @@ def plan_bisection(store_path: Path, asked: Bisection) -> Prepared:
     Raises:
         StoreError: The store cannot be opened.
     """
-    with closing(open_reader(store_path)) as db:
+    with undisturbed(keep=False), closing(open_reader(store_path)) as db:
         return prepare(db, asked)
 
 
@@ -241,7 +243,7 @@ def _attempt(db: sqlite3.Connection, named: str) -> Attempt:
 
 def _tokens(attempt: Attempt) -> int:
     """Return what an attempt took, with what was below it."""
-    record = Record(attempt.recording.events, attempt.recording.body)
+    record = Record(attempt.recording.events, attempt.recording.body, tasks=False)
     node: HandoffNode | None = record.tree.by_id.get(attempt.handoff_id)
     if node is None:
         return 0

@@ -7,6 +7,7 @@ from handoff_console.console.commands.attempt_names import AttemptName
 from handoff_console.console.commands.errors import CommandError
 from handoff_console.console.commands.rerun_forms import comparison_form
 from handoff_console.console.commands.rerun_records import record_of
+from handoff_console.console.memory import undisturbed
 from handoff_console.console.viewmodels.comparison import ComparisonView, comparison_view
 from handoff_console.console.viewmodels.text import one_line
 from handoff_console.runtime.events import SessionStarted
@@ -55,6 +56,16 @@ def side_by_side(
         SessionUnknown, SessionAmbiguous: There is no such session, or there are several.
         CommandError: There is no such handoff.
     """
+    with undisturbed(keep=False):
+        return _side_by_side(db, left, right, names)
+
+
+def _side_by_side(
+    db: sqlite3.Connection,
+    left: AttemptName,
+    right: AttemptName,
+    names: tuple[str, str] | None,
+) -> SideBySide:
     left, right, parts = _sides(db, left, right)
     mine, theirs = (
         record_of(db, one.session, part or None)
