@@ -8,6 +8,7 @@ from collections.abc import Iterable
 
 from handoff_console.runtime.contract import State, Status
 from handoff_console.runtime.events import (
+    AgentActivated,
     Event,
     InputRequested,
     ModelReplied,
@@ -23,6 +24,7 @@ from handoff_console.store.analysis.plain_text import as_name, ended, one_line
 
 def output_rejected_twice(record: Record) -> Iterable[Finding]:
     """An answer that did not fit its schema, nor did the one after it was told why."""
+    reads_prompt = {event.handoff_id: one.reads_prompt for event, one in record.of(AgentActivated)}
     rejected: dict[str | None, list[tuple[Event, OutputRejected]]] = defaultdict(list)
     for event, rejection in record.of(OutputRejected):
         rejected[event.handoff_id].append((event, rejection))
@@ -43,10 +45,23 @@ def output_rejected_twice(record: Record) -> Iterable[Finding]:
                 f"{ended(one_line(rejections[-1][1].problem, 120))}"
             ),
             advice=(
-                f"Show the shape of the answer in the prompt of {as_name(agent)}, or ask it "
-                "for less; the rejected answers are in quarantine, for you to read."
+                f"{_how_to_shape(as_name(agent), reads_prompt.get(handoff_id))}, or ask it for "
+                "less; the rejected answers are in quarantine, for you to read."
             ),
         )
+
+
+def _how_to_shape(name: str, reads_prompt: bool | None) -> str:
+    """Return how an agent is brought to answer in another shape; no prompt moves rules.
+
+    Args:
+        name: Of the agent.
+        reads_prompt: None where it is not known, as of a large session on its page.
+    """
+    if reads_prompt is False:
+        return f"Correct the rules of {name}, which reads no prompt, to answer in the right shape"
+    otherwise = "" if reads_prompt else ", or in its rules where it reads none"
+    return f"Show the shape of the answer in the prompt of {name}{otherwise}"
 
 
 def model_failed(record: Record) -> Iterable[Finding]:

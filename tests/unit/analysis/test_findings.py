@@ -1,5 +1,6 @@
 """Every rule finds its fault, names the handoff to look at, and stays silent beside it."""
 
+import dataclasses
 import inspect
 import json
 import re
@@ -666,6 +667,38 @@ def test_an_answer_rejected_twice_is_an_error_at_the_worker():
     assert (finding.severity, finding.handoff_id) == (Severity.ERROR, "h2")
     assert [e.seq for e in finding.evidence] == seqs(log, "output_rejected")
     assert found(log, "handoff_failed") == []
+
+
+@pytest.mark.parametrize(
+    ("reads_prompt", "how"),
+    [
+        (True, "Show the shape of the answer in the prompt of billing"),
+        (
+            False,
+            "Correct the rules of billing, which reads no prompt, to answer in the right shape",
+        ),
+        (
+            None,
+            "Show the shape of the answer in the prompt of billing, or in its rules where it reads "
+            "none",
+        ),
+    ],
+    ids=["a language model", "rules", "not in what was read"],
+)
+def test_the_advice_after_a_rejected_answer_fits_who_answered(reads_prompt, how):
+    log = rejected_twice()
+    activated = [event for event in log.events if event.kind == "agent_activated"]
+    for event in activated:
+        at = log.events.index(event)
+        if reads_prompt is None:
+            del log.events[at]
+        else:
+            payload = dataclasses.replace(event.payload, reads_prompt=reads_prompt)
+            log.events[at] = event._replace(payload=payload)
+
+    assert only(log, "output_rejected_twice").advice == (
+        f"{how}, or ask it for less; the rejected answers are in quarantine, for you to read."
+    )
 
 
 def test_it_is_worth_knowing_only_when_another_try_went_well():
