@@ -1,12 +1,13 @@
 """Values that a record leaves out, typed into a real browser: hidden, not lost, written nowhere."""
 
+import json
 import re
 
 import pytest
 from playwright.sync_api import Page, expect
 from support.command import program
 from support.consoles import idle, served
-from support.tills import CARD, MESSAGE, lines, with_till
+from support.tills import CARD, MESSAGE, TILL, lines, with_till
 
 from handoff_console.console import theme
 from handoff_console.store.db import open_reader
@@ -57,6 +58,36 @@ def test_the_button_below_the_values_has_dark_words_on_its_light_ground(page: Pa
     expect(words).to_be_visible()
 
     expect(words).to_have_css("color", rgb(theme.DARK_BACKGROUND))
+
+
+@pytest.fixture
+def waiting(tmp_path):
+    """A console with a session that waits for a yes to a charge, of a process that is gone."""
+    store = tmp_path / "till.db"
+    till = TILL.replace("effect=Effect.WRITE", "effect=Effect.EXTERNAL")
+    (tmp_path / "till.py").write_text(till)
+    run = program(tmp_path, "run", FLOW, "--message", MESSAGE, "--db", store, "--json")
+    with served(store, [FLOW]) as console:
+        yield console, json.loads(run.out)["session_id"]
+
+
+def test_the_enter_key_in_the_field_of_a_value_is_no_yes_to_the_act(page: Page, waiting, tmp_path):
+    console, session = waiting
+    page.goto(console.session(session))
+    field = page.get_by_label("card number", exact=True)
+    expect(field).to_have_attribute("type", "password")
+    idle(page)
+
+    field.fill(CARD)
+    field.press("Enter")
+    idle(page)
+    before = lines(tmp_path / "charged.txt")
+    page.get_by_role("button", name="Yes, send exactly this").click()
+
+    expect(page.get_by_role("status").first).to_contain_text("clerk answered")
+    assert before == []
+    assert lines(tmp_path / "charged.txt") == [f"{CARD} 30"]
+    assert not any(CARD.encode() in path.read_bytes() for path in tmp_path.glob("till.db*"))
 
 
 def rgb(color: str) -> str:
