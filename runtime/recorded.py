@@ -174,7 +174,7 @@ def agent_of(flow: Flow, recorded: RecordedAgain) -> Agent:
     name = recorded.opened.target
     if name not in {HUMAN, *flow.agents_by_name}:
         raise RequestError(
-            f"The flow {flow.name!r} has no agent {name!r} any more; it has: "
+            f"The flow {flow.name!r} has no agent {name!r}, who did this handoff; it has: "
             f"{choices(flow.agents_by_name)}."
         )
     return flow.agent(name)

@@ -198,6 +198,6 @@ def test_of_an_agent_that_is_gone_it_is_one_sentence(handoff, folder):
     done = handoff("bisect", failed, f"{session}:h2", "--flow", "shop.py:flow")
 
     assert done.err == (
-        "handoff: The flow 'shop' has no agent 'billing' any more; it has: bills, checker, "
-        "triage.\n"
+        "handoff: The flow 'shop' has no agent 'billing', who did this handoff; it has: bills, "
+        "checker, triage.\n"
     )

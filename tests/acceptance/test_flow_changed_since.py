@@ -291,4 +291,6 @@ def test_a_re_run_that_waits_does_not_go_on_without_its_agent(handoff, folder):
     done = handoff("resume", waiting, *flow)
 
     assert done.status == 2
-    assert done.err == ("handoff: The flow 'till' has no agent 'clerk' any more; it has: teller.\n")
+    assert done.err == (
+        "handoff: The flow 'till' has no agent 'clerk', who did this handoff; it has: teller.\n"
+    )
