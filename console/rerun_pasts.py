@@ -7,6 +7,15 @@ what a version of a session says, for the flow that it is run with as that is lo
 from functools import lru_cache
 from pathlib import Path
 
+from handoff_console.console.commands.attempt_names import attempt_named
+from handoff_console.console.commands.bisecting import (
+    Between,
+    Bisection,
+    SearchPlan,
+    between,
+    plan_bisection,
+    planned,
+)
 from handoff_console.console.commands.estimates import Plan, plan_of, plan_rerun
 from handoff_console.console.commands.flows import load_flow
 from handoff_console.console.commands.rerun_orders import Graft, RerunOrder, checked, graft_of
@@ -15,12 +24,14 @@ from handoff_console.console.commands.rerun_start import Start, start_from
 from handoff_console.console.memory import undisturbed
 from handoff_console.console.queries import LARGE_EVENTS, version
 from handoff_console.console.reading import Version, reading
+from handoff_console.console.settings import store_path
 from handoff_console.runtime.errors import HandoffConsoleError
 from handoff_console.runtime.flow import Flow
 from handoff_console.runtime.rerun_player import Mode
+from handoff_console.store import reader
 
-PASTS_KEPT = 16
-"""Handoffs whose past stays in memory; of one with 20,000 answers below it that takes 6 MB."""
+PASTS_KEPT = 8
+"""Handoffs whose past stays in memory, and so many re-runs; with 20,000 answers each takes 7 MB."""
 
 
 def start_now(found: Version, handoff_id: str, named: str) -> Start:
@@ -49,6 +60,23 @@ def plan_now(found: Version, order: RerunOrder) -> Plan:
     is_alone = order.alone is not None
     past = _past(found, order.handoff_id, order.named, _Loaded(flow), alone=is_alone)
     return plan_of(checked(past, _graft_now(found, order), order), order)
+
+
+def search_now(asked: Bisection) -> SearchPlan:
+    """Return what a search for what flips an outcome will try, as both sessions are now.
+
+    Raises:
+        HandoffConsoleError: It cannot be tried; the text says why.
+    """
+    flow = _loaded(asked.named)
+    with reading() as db:
+        both = [attempt_named(db, said).session for said in (asked.failed, asked.good)]
+        both = [reader.resolve_session(db, one) for one in both]
+    failed, good = map(version, both)
+    if asked.values or not failed or not good or (asked.named and flow is None):
+        return plan_bisection(store_path(), asked)
+    names = asked.failed, asked.good, asked.named
+    return planned(_between((failed, good), names, _Loaded(flow)), asked)
 
 
 class _Loaded:
@@ -88,6 +116,16 @@ def _past(found: Version, handoff_id: str, named: str, _flow: _Loaded, *, alone:
         past = past_of(db, found.session_id, handoff_id, named, alone=alone)
         past.keep()
         return past
+
+
+@lru_cache(maxsize=PASTS_KEPT)
+def _between(
+    sessions: tuple[Version, Version], names: tuple[str, str, str], _flow: _Loaded
+) -> Between:
+    failed, good, named = names
+    large = max(one.seq for one in sessions) > LARGE_EVENTS
+    with reading(sessions[0].path) as db, undisturbed(keep=large):
+        return between(db, Bisection(failed=failed, good=good, named=named))[2]
 
 
 def _graft_now(found: Version, order: RerunOrder) -> Graft | None:

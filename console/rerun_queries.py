@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from handoff_console.console import rerun_state
 from handoff_console.console.commands.attempt_names import AttemptName, attempt_named
-from handoff_console.console.commands.bisecting import Bisection, Prepared, plan_bisection
+from handoff_console.console.commands.bisecting import Bisection, SearchPlan
 from handoff_console.console.commands.estimates import Plan, plan_rerun
 from handoff_console.console.commands.left_out_values import left_out
 from handoff_console.console.commands.looking import SessionRecord
@@ -21,7 +21,7 @@ from handoff_console.console.commands.side_by_side import side_by_side
 from handoff_console.console.commands.waiting import pending_of
 from handoff_console.console.family_queries import Member
 from handoff_console.console.queries import Version, reading, version
-from handoff_console.console.rerun_pasts import plan_now, start_now
+from handoff_console.console.rerun_pasts import plan_now, search_now, start_now
 from handoff_console.console.settings import named_flows, store_path
 from handoff_console.console.viewmodels.attempts import AttemptStrip, attempt_strip, edit_lines
 from handoff_console.console.viewmodels.comparison import ComparisonView
@@ -222,13 +222,13 @@ def plan(session_id: str, order: RerunOrder) -> Plan:
     return plan_now(found, order) if found else plan_rerun(store_path(), session_id, order)
 
 
-def search_plan(asked: Bisection) -> Prepared:
+def search_plan(asked: Bisection) -> SearchPlan:
     """Return what a search for what flips an outcome will try.
 
     Raises:
         HandoffConsoleError: It cannot be tried; the text says why.
     """
-    return plan_bisection(store_path(), asked)
+    return search_now(asked)
 
 
 def resumption(found: Version, tree: HandoffTree) -> ResumptionView:

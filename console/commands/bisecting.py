@@ -55,18 +55,37 @@ class Bisection:
 
 
 @dataclass(frozen=True)
-class Prepared:
-    """What is about to be tried."""
+class Between:
+    """In what two attempts differ, however it is tried."""
 
-    failed: Attempt
-    good: Attempt
     flow: RecordedFlow
+    agent: str
+    changes: Changes
+    tokens: int
+    """What the failed one took, with what was below it."""
+    marked: tuple[str, ...]
+    """Those that were asked with marks where values were left out: `SESSION:HANDOFF`."""
+
+
+@dataclass(frozen=True)
+class SearchPlan:
+    """What a search will try."""
+
     changes: Changes
     estimate: Estimate
     told: Sequence[str]
     """What is otherwise than when it was recorded, to be announced before anything runs."""
     has_marks: bool
     """Values were left out of what one of them was asked with."""
+
+
+@dataclass(frozen=True)
+class Prepared(SearchPlan):
+    """What is about to be tried."""
+
+    failed: Attempt
+    good: Attempt
+    flow: RecordedFlow
 
 
 def prepare(db: sqlite3.Connection, asked: Bisection) -> Prepared:
@@ -81,6 +100,19 @@ def prepare(db: sqlite3.Connection, asked: Bisection) -> Prepared:
         FlowError: A model that would be asked cannot be asked here.
         MarksInRequest: A model would be asked with a mark where a value was left out of a record.
     """
+    failed, good, found = between(db, asked)
+    plan = planned(found, asked)
+    return Prepared(
+        plan.changes, plan.estimate, plan.told, plan.has_marks, failed, good, found.flow
+    )
+
+
+def between(db: sqlite3.Connection, asked: Bisection) -> tuple[Attempt, Attempt, Between]:
+    """Return the two attempts, the failed one first, and in what they differ.
+
+    Raises:
+        CommandError, RequestError, FlowNotNamed, FlowError: As `prepare`.
+    """
     failed, good = _attempt(db, asked.failed), _attempt(db, asked.good)
     flow = flow_for(failed.recording, asked.named, failed.handoff_id)
     mine = find_handoff(*failed)
@@ -94,19 +126,35 @@ def prepare(db: sqlite3.Connection, asked: Bisection) -> Prepared:
     theirs = find_handoff(*good)
     if changes.changes:
         _check_one_is_good(mine, theirs, good.recording)
-    marked = [one for one, found in ((failed, mine), (good, theirs)) if _has_marks(found)]
-    if changes.changes and marked and not asked.leave_marks:
-        name = f"{marked[0].recording.session_id}:{marked[0].handoff_id}"
+    marked = tuple(
+        f"{one.recording.session_id}:{one.handoff_id}"
+        for one, found in ((failed, mine), (good, theirs))
+        if _has_marks(found)
+    )
+    return failed, good, Between(flow, agent, changes, _tokens(failed), marked)
+
+
+def planned(found: Between, asked: Bisection) -> SearchPlan:
+    """Return what a search for what makes the difference will try.
+
+    Raises:
+        FlowError, MarksInRequest: As `prepare`.
+    """
+    changes, flow = found.changes, found.flow
+    if changes.changes and found.marked and not asked.leave_marks:
         raise MarksInRequest(
-            f"Values were left out of what {name} was asked with, and a model would be asked with "
-            "marks in their place; say them with --value NAME=VALUE, or --leave-marks to ask with "
-            "the marks."
+            f"Values were left out of what {found.marked[0]} was asked with, and a model would be "
+            "asked with marks in their place; say them with --value NAME=VALUE, or --leave-marks "
+            "to ask with the marks."
         )
-    took = estimate(changes, _tokens(failed), asked.repeats)
     if changes.changes:
-        check_can_be_asked(flow.flow, reached(flow.flow, agent, asked.mode))
-    told = not_as_it_was(flow, agent, asked.mode)
-    return Prepared(failed, good, flow, changes, took, told, has_marks=bool(marked))
+        check_can_be_asked(flow.flow, reached(flow.flow, found.agent, asked.mode))
+    return SearchPlan(
+        changes,
+        estimate(changes, found.tokens, asked.repeats),
+        not_as_it_was(flow, found.agent, asked.mode),
+        has_marks=bool(found.marked),
+    )
 
 
 def _has_marks(attempt: RecordedAgain) -> bool:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from handoff_console.console.commands.bisecting import Prepared
+from handoff_console.console.commands.bisecting import SearchPlan
 from handoff_console.console.viewmodels.text import amount, count, one_line, pretty
 from handoff_console.runtime.causes import Cause, Conclusion
 from handoff_console.runtime.changes import Change
@@ -42,7 +42,7 @@ class FlipAnswer:
     reruns: str
 
 
-def flip_plan(ready: Prepared, repeats: int) -> FlipPlan:
+def flip_plan(ready: SearchPlan, repeats: int) -> FlipPlan:
     """Return what a search will try."""
     took, changes = ready.estimate, ready.changes
     likely, each = took.likely_reruns, took.tokens_each

@@ -6,14 +6,18 @@ from dataclasses import replace
 import pytest
 
 from handoff_console.console import rerun_pasts
+from handoff_console.console.commands.bisecting import Bisection, plan_bisection
+from handoff_console.console.commands.errors import CommandError
 from handoff_console.console.commands.flows import load_flow
 from handoff_console.console.commands.rerun_orders import RerunOrder
 from handoff_console.console.commands.rerunning import rerun_handoff
 from handoff_console.console.commands.running import run_once
 from handoff_console.console.queries import version
+from handoff_console.console.viewmodels.flips import flip_plan
 from handoff_console.runtime.edits import Edits
 from handoff_console.runtime.errors import RequestError
 from handoff_console.runtime.rerun_player import Mode
+from handoff_console.store.errors import SessionUnknown
 
 FLOW = """\
 from handoff_console.runtime import Agent, Edge, Flow, Tool, delegate, say, use
@@ -133,3 +137,30 @@ def test_a_handoff_that_never_began_is_refused_as_such_also_without_its_flow(des
 
     with pytest.raises(RequestError, match="has no handoff 'h9'"):
         rerun_pasts.plan_now(version(session), replace(ORDER, handoff_id="h9"))
+
+
+def test_two_attempts_are_compared_once_however_a_search_between_them_is_tried(desk, monkeypatch):
+    store, _, session = desk
+    changed = replace(ORDER, edits=Edits(task="Look twice."))
+    again = rerun_handoff(store, session, changed).runs[0].session_id
+    asked = Bisection(failed=f"{session}:h2", good=again, named="desk.py:flow")
+    fresh = plan_bisection(store, asked)
+
+    plan = rerun_pasts.search_now(asked)
+    monkeypatch.setattr(rerun_pasts, "between", None)
+    often = rerun_pasts.search_now(replace(asked, repeats=9, mode=Mode.LIVE_READS))
+
+    assert flip_plan(plan, 3) == flip_plan(fresh, 3)
+    assert [change.name for change in plan.changes.changes] == ["task"]
+    assert (plan.estimate.most_reruns, often.estimate.most_reruns) == (6, 18)
+
+
+def test_what_is_wrong_with_a_search_is_said_each_time(desk):
+    _, _, session = desk
+    asked = Bisection(failed=f"{session}:h2", good="none", named="desk.py:flow")
+
+    for _ in range(2):
+        with pytest.raises(SessionUnknown, match="none"):
+            rerun_pasts.search_now(asked)
+        with pytest.raises(CommandError, match="attempts of different agents"):
+            rerun_pasts.search_now(replace(asked, good=f"{session}:h1"))
