@@ -20,14 +20,13 @@ from handoff_console.runtime.errors import (
     ToolError,
     TransientToolError,
 )
+from handoff_console.runtime.mcp_said import content, last_line, printable
 from handoff_console.runtime.tracing import HEADER, traceparent
 
 if TYPE_CHECKING:
     from mcp import Client
     from mcp_types import RequestParamsMeta
 
-MAX_NOTE_CHARACTERS = 200
-"""Of what a server says in an error."""
 MAX_PAGES = 20
 """Of a server's list of tools."""
 STOP_SECONDS = 5.0
@@ -95,6 +94,11 @@ class McpServer:
             raise ended
         return ended
 
+    def calls_of(self, running: "_Running") -> int:
+        """Return how many calls of a run of the program have not come back."""
+        with self._lock:
+            return running.calls
+
     def forget(self, running: "_Running", *, unless_called: bool = False) -> bool:
         """Let the next call start a new one; say whether that was done."""
         with self._lock:
@@ -114,7 +118,10 @@ class _Running:
         """Calls that have not come back; read and written under the server's lock."""
         self._server = server
         self._offered: dict[str, bool | None] = {}
+        self._calling: set[asyncio.Task[Any]] = set()
         self._stop = asyncio.Event()
+        self._left = asyncio.Event()
+        self._is_exit = False
         self._ready: asyncio.Future[Client] = self.loop.create_future()
         self._thread = threading.Thread(target=self._run, daemon=True, name="MCP server")
         atexit.register(self._end)
@@ -124,6 +131,9 @@ class _Running:
         self, name: str, arguments: Mapping[str, Any], check: Check, *, reads: bool
     ) -> Answer | ToolError:
         """Call a tool; errors are returned, since whoever asked may have gone."""
+        task = cast("asyncio.Task[Any]", asyncio.current_task())
+        self._calling.add(task)
+        task.add_done_callback(self._calling.discard)
         try:
             client = await self._client()
             check(self._offered)
@@ -139,10 +149,13 @@ class _Running:
 
     def stop_soon(self) -> None:
         """Stop once nobody has called for a while. May be called from any thread."""
+
+        def left() -> None:
+            self._left.set()
+            self.loop.call_later(self._server.idle_seconds, self._stop_if_idle)
+
         with contextlib.suppress(RuntimeError):  # it has ended, and its loop is closed
-            self.loop.call_soon_threadsafe(
-                self.loop.call_later, self._server.idle_seconds, self._stop_if_idle
-            )
+            self.loop.call_soon_threadsafe(left)
 
     async def _client(self) -> "Client":
         try:
@@ -152,7 +165,10 @@ class _Running:
             if not self._stop.is_set():
                 raise
         if self._ready.done():
-            return self._ready.result()
+            client = self._ready.result()
+            if self._stop.is_set():
+                raise TransientToolError("the MCP server ended before it was called")
+            return client
         self._server.forget(self)
         self._stop.set()
         raise TransientToolError(
@@ -185,7 +201,7 @@ class _Running:
             if reads:
                 raise ToolError(problem) from error
             raise OutcomeUnknown(f"{problem}; {OUTCOME_UNKNOWN}") from error
-        return Answer(_content(result), result.is_error)
+        return Answer(content(result), result.is_error)
 
     def _stop_if_idle(self) -> None:
         if self._server.forget(self, unless_called=True):
@@ -197,6 +213,7 @@ class _Running:
         atexit.unregister(self._end)
 
     def _end(self) -> None:
+        self._is_exit = True
         with contextlib.suppress(RuntimeError):  # it has ended, and its loop is closed
             self.loop.call_soon_threadsafe(self._stop.set)
         self._thread.join(STOP_SECONDS)
@@ -211,7 +228,19 @@ class _Running:
                 opening.cancel()
             await asyncio.wait({opening})
             stop.cancel()
+        self._stop.set()
         self._server.forget(self)
+        for call in self._calling:
+            call.cancel()
+        await self._all_answered()
+
+    async def _all_answered(self) -> None:
+        """Wait for those who called before it was forgotten: a call may still be on its way."""
+        while not self._is_exit:
+            self._left.clear()
+            if not self._server.calls_of(self):
+                return
+            await self._left.wait()
 
     async def _open(self, said: IO[str]) -> None:
         try:
@@ -221,7 +250,7 @@ class _Running:
                 await self._stop.wait()
         except Exception as error:  # noqa: BLE001 - whatever it is, the tool's caller is told
             if not self._ready.done():
-                reason = _last_line(said) or printable(str(error)) or type(error).__name__
+                reason = last_line(said) or printable(str(error)) or type(error).__name__
                 problem = f"the MCP server did not start: {reason}"
                 self._ready.set_exception(TransientToolError(problem))
                 self._ready.exception()  # seen: whoever waited for it may have gone
@@ -265,23 +294,3 @@ async def _offered(client: "Client") -> dict[str, bool | None]:
         if cursor is None:
             break
     return found
-
-
-def _content(result: Any) -> Any:
-    if result.structured_content is not None and not result.is_error:
-        return result.structured_content
-    return "\n".join(
-        part.text if part.type == "text" else f"({part.type}, left out)" for part in result.content
-    )
-
-
-def _last_line(said: IO[str]) -> str:
-    said.seek(0)
-    lines = [line for line in said.read().splitlines() if line.strip()]
-    return printable(lines[-1]) if lines else ""
-
-
-def printable(text: str) -> str:
-    """Return text of a server on one line, short, and without what a terminal would act on."""
-    line = " ".join("".join(char if char.isprintable() else " " for char in text).split())
-    return line if len(line) <= MAX_NOTE_CHARACTERS else f"{line[:MAX_NOTE_CHARACTERS]}…"

@@ -16,7 +16,8 @@ from pydantic_core import to_jsonable_python
 from handoff_console.runtime.canonical import canonical
 from handoff_console.runtime.contract import Effect
 from handoff_console.runtime.errors import OUTCOME_UNKNOWN, OutcomeUnknown, ToolError, choices
-from handoff_console.runtime.mcp_server import Answer, McpServer, printable
+from handoff_console.runtime.mcp_said import printable
+from handoff_console.runtime.mcp_server import Answer, McpServer
 from handoff_console.runtime.tool import Tool
 
 

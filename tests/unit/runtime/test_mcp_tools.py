@@ -5,6 +5,8 @@ import os
 import re
 import subprocess
 import sys
+import threading
+import time
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -41,6 +43,7 @@ from handoff_console.runtime.events import (
     UserMessageReceived,
     WarningRaised,
 )
+from handoff_console.runtime.mcp_server import McpServer
 from handoff_console.runtime.mcp_tools import mcp_tools
 
 pytestmark = pytest.mark.skipif(find_spec("mcp") is None, reason="the extra `mcp` is not installed")
@@ -403,6 +406,28 @@ def test_a_program_that_does_not_exist_is_named():
 
     with pytest.raises(TransientToolError, match=r"did not start: .*No such file"):
         asyncio.run(tool.function(text="x"))
+
+
+def test_a_call_that_reaches_its_server_after_that_has_failed_is_told_why(monkeypatch):
+    server = McpServer(["/no/such/program"], {}, 60, 60, 60)
+    submit, loops = asyncio.run_coroutine_threadsafe, []
+
+    def late(work, loop):
+        while server._running is not None:
+            time.sleep(0.001)
+        for thread in threading.enumerate():
+            if thread.name == "MCP server":
+                thread.join(0.1)
+        loops.append(loop)
+        return submit(work, loop)
+
+    monkeypatch.setattr(asyncio, "run_coroutine_threadsafe", late)
+
+    with pytest.raises(TransientToolError, match=r"did not start: .*No such file"):
+        asyncio.run(server.call("echo", {}, lambda offered: None, reads=True))
+
+    while not loops[0].is_closed():
+        time.sleep(0.001)
 
 
 def test_an_idle_server_is_stopped_and_started_again_when_it_is_needed():
