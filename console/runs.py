@@ -12,6 +12,7 @@ from handoff_console.console.commands.flows import load_flow
 from handoff_console.console.commands.going_on import go_on as _go_on
 from handoff_console.console.commands.left_out_values import Asked, asked_for, left_out
 from handoff_console.console.commands.prompt_folders import in_version, version_folders
+from handoff_console.console.commands.resuming import Resumption
 from handoff_console.console.commands.settling import Settled
 from handoff_console.console.commands.waiting import Pending, pending_of
 from handoff_console.console.queries import Version
@@ -184,14 +185,16 @@ def go_on(
     _go_on(
         store_path(),
         session_id,
+        Resumption(
+            leave_unknown=leave_unknown,
+            values=values or {},
+            leave_marks=leave_marks,
+            decisions=decisions,
+            settled=settled,
+        ),
         named_flows=named_flows(),
         speed=speed,
-        leave_unknown=leave_unknown,
         open_seconds=0.0 if closes else conversations.OPEN_SECONDS,
-        values=values or {},
-        leave_marks=leave_marks,
-        decisions=decisions,
-        settled=settled,
     )
 
 

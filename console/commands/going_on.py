@@ -1,10 +1,8 @@
 """Going on with a session from a screen: with which flow, and at which pace."""
 
-from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
-from types import MappingProxyType
 
 from handoff_console import sample_runs
 from handoff_console.console.commands.background import start_resume
@@ -12,8 +10,6 @@ from handoff_console.console.commands.conversations import Listener
 from handoff_console.console.commands.recorded_flows import flow_for, started_of
 from handoff_console.console.commands.rerun_start import best_named
 from handoff_console.console.commands.resuming import Resumption
-from handoff_console.console.commands.settling import Settled
-from handoff_console.runtime import Decision
 from handoff_console.sample_runs.pace import paced
 from handoff_console.store.db import open_reader
 from handoff_console.store.recordings import recording_of
@@ -22,46 +18,33 @@ from handoff_console.store.recordings import recording_of
 def go_on(
     store_path: Path,
     session_id: str,
+    said: Resumption | None = None,
     *,
     named_flows: tuple[str, ...] = (),
     speed: float = 1.0,
-    leave_unknown: bool = False,
     open_seconds: float = 0.0,
-    values: Mapping[str, Sequence[str]] = MappingProxyType({}),
-    leave_marks: bool = False,
-    decisions: Sequence[Decision] = (),
-    settled: Sequence[Settled] = (),
 ) -> None:
     """Go on with a session in a thread, and return once it does.
 
     Args:
         store_path: The store.
         session_id: The full id.
+        said: What a person says of it (values, decisions, what became of acts); None: nothing.
         named_flows: The user's own flows that may be loaded, as `path/to/file.py:name`.
         speed: How fast a sample's agents answer: 1 like a language model, 0 at once.
-        leave_unknown: Also where the outcome of an act is unknown; the agent is told so.
         open_seconds: How long it waits for more after each answer; 0 closes it at once.
-        values: What was left out of its record, as `filled` takes it.
-        leave_marks: What is missing of its record besides is read as marks.
-        decisions: What is decided with it; put down once all that it needs is there.
-        settled: What became of acts whose outcome is unknown; put down then, too.
 
     Raises:
         CannotGoOn, SessionHeld, FlowNotNamed, ReplayDiverged: It cannot; see `resume_session`.
         StoreError: The store cannot be opened or does not take the record.
     """
-    how = _resumption(store_path, session_id, named_flows, speed)
+    flow = _resumption(store_path, session_id, named_flows, speed)
     more = Listener(session_id, open_seconds).converse if open_seconds else None
-    how = replace(
-        how,
-        leave_unknown=leave_unknown,
-        more=more,
-        values=values,
-        leave_marks=leave_marks,
-        decisions=decisions,
-        settled=settled,
+    start_resume(
+        store_path,
+        session_id,
+        replace(said or Resumption(), named=flow.named, flow=flow.flow, more=more),
     )
-    start_resume(store_path, session_id, how)
 
 
 def _resumption(
