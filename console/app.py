@@ -22,6 +22,7 @@ page = st.navigation(
     ],
     position="top",
 )
+state.come_to(page.url_path)
 if page.url_path:  # the list of sessions has no chart
     warming.prepare_charts()
 try:

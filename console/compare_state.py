@@ -9,6 +9,7 @@ from typing import Literal, NamedTuple, get_args
 import streamlit as st
 
 from handoff_console.console.commands.drafts import AgentWords
+from handoff_console.console.state import LEAVING
 from handoff_console.console.viewmodels.compare_rows import CHIPS, REGRESSED, Wanted
 
 View = Literal["happened", "compare", "drafts", "labels"]
@@ -29,19 +30,18 @@ START_FLOW = "start_flow"
 LABEL_OF = "label_of"
 """The key of the choice of what is labelled."""
 _TOLD, _DRAFTS, _PREPARED = "compare_told", "compare_drafts", "compare_prepared"
-_JOB, _LEAVING = "compare_job", "compare_leaving"
+_JOB, _LEAVING = "compare_job", f"{LEAVING}routing"
 
 
 def selected_view() -> View:
     """Return which of the routing pages is open; a link to an experiment means the comparison."""
     asked = _parameter("view")
-    default: View = "compare" if _parameter("experiment") else "happened"
-    return next((view for view in VIEWS if view == asked), default)
+    return next((view for view in VIEWS if view == asked), _first_view())
 
 
 def select_view(view: View) -> None:
-    """Put a routing page into the address."""
-    _put(view=view)
+    """Put a routing page into the address, unless it is the one that opens without."""
+    _put(view=view if view != _first_view() else "")
 
 
 def go_to(view: View) -> None:
@@ -251,6 +251,10 @@ def leaving() -> Leaving | None:
     """Return where the reader goes, once; None to stay."""
     found = st.session_state.pop(_LEAVING, None)
     return found if isinstance(found, Leaving) else None
+
+
+def _first_view() -> View:
+    return "compare" if _parameter("experiment") else "happened"
 
 
 def _cell() -> tuple[str, str, str]:

@@ -4,9 +4,11 @@ from collections.abc import Mapping
 
 import streamlit as st
 
+from handoff_console.console.state import LEAVING
+
 SIDES, SESSION = "side_by_side", "session"
 """The pages, as the address names them."""
-_LEAVING = "leaving_for_page"
+_LEAVING = f"{LEAVING}{SESSION}"
 _WATCHED = "watched_run"
 
 

@@ -46,6 +46,8 @@ SERVED_SETTINGS: dict[str, Any] = {
     "server.enableXsrfProtection": True,
     "server.enableAgentApi": False,
     "server.baseUrlPath": "",
+    # A button that opens another part of a page goes before the part that stands in the address.
+    "global.disableWidgetStateDuplicationWarning": True,
 }
 """What is said besides when the console is served by its own command."""
 

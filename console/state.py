@@ -3,11 +3,14 @@
 Everything that is selected stands in the address, so that a link shows somebody else the same.
 """
 
+import contextlib
 from collections.abc import Mapping, Sequence
 from typing import Literal, get_args
 from urllib.parse import urlencode
 
 import streamlit as st
+from streamlit.errors import StreamlitAPIException
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from handoff_console.console.commands.left_out_values import Asked
 
@@ -24,8 +27,10 @@ FLOW_IN_ADDRESS = "name"
 _AGENT_IN_ADDRESS = "who"
 _PROMPTS_IN_ADDRESS = "prompts"
 _NONCE = "cursor_nonce"
-_LEAVING = "leaving_for"
-_LEAVING_AT = "leaving_at"
+LEAVING = "leaving_"
+"""Under a key of this and the page's path stands where the reader goes from there."""
+_LEAVES_LIKE = {"rerun": "session", "side_by_side": "session"}
+_PAGE = "page_drawn"
 _PROBLEM = "said_problem"  # no panel may have that key: a widget keeps its own there
 _TOLD = "told"
 _MISSED = "missed"
@@ -184,21 +189,34 @@ def link_to(session_id: str) -> str:
     return f"session?{urlencode(address_of(session_id))}"
 
 
-def leave_for(session_id: str | None, seq: int | None = None) -> None:
-    """Note in a callback, which may not leave the page itself, that a session was chosen."""
-    st.session_state[_LEAVING], st.session_state[_LEAVING_AT] = session_id, seq
+def come_to(page: str) -> None:
+    """Forget where the reader wanted to go from other pages; say the address of one that came.
+
+    Of two clicks at once the server hears together: where the first one led is not where to go when
+    the second has led elsewhere. And what the page before writes into the address can reach the
+    browser when it is elsewhere already: this page's address takes its place.
+    """
+    own = f"{LEAVING}{_LEAVES_LIKE.get(page, page)}"
+    for key in [key for key in st.session_state if str(key).startswith(LEAVING) and key != own]:
+        del st.session_state[key]
+    context, before = get_script_run_ctx(), st.session_state.get(_PAGE, page)
+    st.session_state[_PAGE] = page
+    if page != before or (context and context.is_history_navigation):
+        address = {name: st.query_params.get_all(name) for name in st.query_params}
+        # Where a field writes itself there, known from an earlier visit, it does so again.
+        with contextlib.suppress(StreamlitAPIException):
+            st.query_params.from_dict(address)
 
 
-def leaving_for() -> str | None:
-    """Return the session that was chosen, once."""
-    chosen = st.session_state.pop(_LEAVING, None)
-    return chosen if isinstance(chosen, str) else None
+def leave_for(session_id: str | None, seq: int | None = None, *, page: str) -> None:
+    """Note in a callback, which may not leave its page itself, that a session was chosen there."""
+    st.session_state[f"{LEAVING}{page}"] = session_id, seq
 
 
-def leaving_at() -> int | None:
-    """Return the event at which the session that was chosen is to open; None is its end."""
-    seq = st.session_state.get(_LEAVING_AT)
-    return seq if isinstance(seq, int) else None
+def leaving_for(page: str) -> tuple[str, int | None] | None:
+    """Return the session that was chosen on this page, once, and at which event it is to open."""
+    session_id, seq = st.session_state.pop(f"{LEAVING}{page}", (None, None))
+    return (str(session_id), seq) if session_id else None
 
 
 def say(problem: str) -> None:

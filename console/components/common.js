@@ -4,24 +4,79 @@ const CURSOR_EVENT = 'handoff-cursor';
 
 // Where one page is left for another, Streamlit writes two entries into the history: the other page's
 // query under this page's path, then the page itself. The way back would stop at the first, which is
-// the address of nothing: the second takes its place.
+// the address of nothing: the second takes its place. After a link the first is not written at all (it
+// can be the word of the page that is left, too), and what a page says of its own accord makes none.
 const SAME_MOVE_MS = 3000;
 
 function oneEntryForAPage() {
   if (history.handoffPush) return;
   const push = history.handoffPush = history.pushState;
-  let here = '', at = -Infinity;
+  let here = '', at = -Infinity, came = -Infinity, touched = 0;
+  for (const kind of ['pointerdown', 'keydown']) {
+    window.addEventListener(kind, () => { touched = performance.now(); }, true);
+  }
   history.pushState = function (state, title, url) {
     const to = new URL(url ?? location.href, location.href), from = new URL(location.href);
+    const onlyQuery = to.pathname === from.pathname && to.search !== from.search;
+    if (onlyQuery && isLeaving()) return;
     const isSecond = here === location.href && performance.now() - at < SAME_MOVE_MS
       && to.search === from.search && to.pathname !== from.pathname;
-    (isSecond ? history.replaceState : push).call(history, state, title, url);
-    const onlyQuery = to.pathname === from.pathname && to.search !== from.search;
-    here = onlyQuery ? location.href : '';
+    const isOwn = onlyQuery && touched < came;
+    (isSecond || isOwn ? history.replaceState : push).call(history, state, title, url);
+    here = onlyQuery && !isOwn ? location.href : '';
     at = performance.now();
+    if (to.pathname !== from.pathname) came = at;
   };
 }
 oneEntryForAPage();
+
+// Streamlit runs the page that spoke last. Who took a link, or went back, has left: what they click
+// before the other page is there would bring this one back, without the address that it needs.
+// Links of the page itself are taken all the same: of two, the last one counts.
+const LEAVES_MS = 5000, BACK_MS = 1000;
+
+function nothingFromAPageThatWasLeft() {
+  if (window.handoffLeft) return;
+  const left = window.handoffLeft = { from: '', until: 0 };
+  const linkOf = (event) => event.composedPath()
+    .find((node) => node instanceof HTMLAnchorElement && node.href && node.getRootNode() === document);
+  const hold = (event) => {
+    if (!isLeaving() || linkOf(event)) return;
+    event.preventDefault();
+    event.stopImmediatePropagation();
+  };
+  for (const kind of ['pointerdown', 'mousedown', 'click', 'keydown']) {
+    window.addEventListener(kind, hold, true);
+  }
+  window.addEventListener('click', (event) => {
+    const link = linkOf(event);
+    const elsewhere = event.button || event.ctrlKey || event.metaKey || event.shiftKey;
+    if (!link || elsewhere || link.target === '_blank' || link.hasAttribute('download')) return;
+    if (link.origin !== location.origin || link.pathname === location.pathname) return;
+    isLeft();
+  }, true);
+  window.addEventListener('popstate', () => {
+    isLeft(BACK_MS);
+    const app = document.querySelector('[data-testid=stApp]');
+    const runs = new MutationObserver(() => {
+      if (app.dataset.testScriptState !== 'running') return;
+      left.until = 0;
+      runs.disconnect();
+    });
+    if (app) runs.observe(app, { attributeFilter: ['data-test-script-state'] });
+  });
+}
+nothingFromAPageThatWasLeft();
+
+function isLeaving() {
+  const left = window.handoffLeft;
+  return performance.now() < left.until && location.pathname === left.from;
+}
+
+// The reader leaves this page for another one.
+function isLeft(ms = LEAVES_MS) {
+  Object.assign(window.handoffLeft, { from: location.pathname, until: performance.now() + ms });
+}
 
 // Text only: recorded text never becomes markup.
 function make(tag, className, text) {

@@ -16,7 +16,10 @@ export default function (component) {
       ...data.rows.map((row) => rowOf(row, data.palette, dark)),
     );
   }
-  const open = (id) => setTriggerValue('opened', id);
+  const open = (id) => {
+    setTriggerValue('opened', id);
+    isLeft();
+  };
   root.addEventListener('click', (event) => {
     const reruns = event.target.closest('button[data-reruns]');
     if (reruns) {

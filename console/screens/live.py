@@ -27,6 +27,7 @@ def start(message: str) -> None:
     before = state.followed_run()
     if before and runs.phase_of(before) is runs.Phase.LISTENING:
         runs.stop(before)
+    state.choose_flow(state.chosen_flow())
     try:
         state.follow_run(runs.start(state.chosen_flow(), message.strip(), state.chosen_pace()))
         state.say("")
@@ -58,8 +59,6 @@ def form() -> None:
         on_change=lambda: state.choose_flow(state.chosen_flow()),
         help="Type to search. The Flows page says what each is made of.",
     )
-    if not linked:
-        state.choose_flow(flow)
     chosen = startable[flow]
     about = chosen.description.replace("`", "") or "A flow of your own."
     panel("about", [tag("p.quiet.text", about)])
@@ -115,12 +114,9 @@ def followed() -> None:
     live_parts.growing(version.session_id, stage)
 
 
-left_for = state.leaving_for()
+left_for = state.leaving_for(live_parts.PAGE)
 if left_for:
-    st.switch_page(
-        "screens/session.py",
-        query_params=state.address_of(left_for, state.leaving_at()),
-    )
+    st.switch_page("screens/session.py", query_params=state.address_of(*left_for))
 left, right = st.columns([6, 14], gap="large")
 with left:
     form()

@@ -19,6 +19,7 @@ from handoff_console.runtime.contract import State
 from handoff_console.runtime.errors import HandoffConsoleError
 from handoff_console.store.analysis.nodes import HandoffNode
 
+PAGE = "live"
 TREE_HEIGHT = "clamp(190px, calc(100vh - 590px), 420px)"
 POLL_SECONDS = 1.0
 REST_SECONDS = 3.0
@@ -126,7 +127,7 @@ def _session(record: Record, stage: Stage) -> None:
     version = record.version
 
     def on_evidence() -> None:
-        state.leave_for(version.session_id, picked_evidence())
+        state.leave_for(version.session_id, picked_evidence(), page=PAGE)
 
     show_header(record.header, on_evidence)
     if stage is Stage.WAITING:

@@ -17,6 +17,7 @@ from handoff_console.runtime.contract import WORST_FIRST, State
 from handoff_console.runtime.errors import HandoffConsoleError
 from handoff_console.store.session_filter import SessionFilter
 
+PAGE = ""
 PAGE_ROWS = 50
 FOLLOW_SECONDS = 2.0
 EMPTY = "empty"
@@ -28,7 +29,7 @@ def run_sample() -> None:
         from handoff_console.console import runs
 
         try:
-            state.leave_for(runs.start_first())
+            state.leave_for(runs.start_first(), page=PAGE)
         except HandoffConsoleError as error:
             state.say(str(error))
 
@@ -128,7 +129,7 @@ def show_list(found: inbox_queries.Facets) -> None:
         session_list(
             rows,
             lambda row: state.link_to(row.session_id),
-            lambda: state.leave_for(opened_session()),
+            lambda: state.leave_for(opened_session(), page=PAGE),
             lambda: state.unfold(unfolded_session()),
             scripts_of("/session"),
         )
@@ -155,9 +156,9 @@ def follow(running: frozenset[str]) -> None:
         st.fragment(look, run_every=FOLLOW_SECONDS)()
 
 
-chosen = state.leaving_for()
+chosen = state.leaving_for(PAGE)
 if chosen:
-    st.switch_page("screens/session.py", query_params=state.address_of(chosen))
+    st.switch_page("screens/session.py", query_params=state.address_of(*chosen))
 facets = inbox_queries.facets()
 if facets.total or facets.trials:
     show_list(facets)

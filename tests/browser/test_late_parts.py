@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
-from support.consoles import idle
 
 from handoff_console.console.components import stepper
 from handoff_console.console.components.source import source
@@ -199,24 +198,3 @@ def test_every_component_leaves_a_later_calls_listeners_alone(script):
         text = script.read_text("utf-8")
         assert "return whenGone(kept, options" in text
         assert "kept.listening" not in text
-
-
-def test_a_session_that_is_opened_again_does_not_name_the_event_of_the_time_before(page, console):
-    page.goto(console.url)
-    failed = page.get_by_role("link", name=re.compile("billing hit its step limit"))
-    failed.click()
-    expect(page.get_by_text("The end · 69 events")).to_be_visible()
-    idle(page)
-    for _ in range(4):
-        page.keyboard.press("ArrowRight")
-    expect(page).to_have_url(re.compile("seq=4&handoff=h1"))
-    page.get_by_role("link", name="Sessions").first.click()
-    failed.click()
-    expect(page.get_by_text("The end · 69 events")).to_be_visible()
-    idle(page)
-
-    page.get_by_role("radio", name="Result").click()
-
-    expect(page).to_have_url(re.compile("tab=Result"))
-    assert "seq=" not in page.url
-    assert "handoff=h1" not in page.url

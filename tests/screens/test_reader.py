@@ -62,11 +62,11 @@ def test_the_page_follows_when_the_server_moves_the_reader():
 
 
 def test_a_chosen_session_is_left_for_once():
-    acts = "state.leave_for('s-1'); first = state.leaving_for()"
+    acts = "state.leave_for('s-1', page='live'); first = state.leaving_for('live')"
 
-    page = probe(SAYS.format(acts=acts, result="(first, state.leaving_for())")).run()
+    page = probe(SAYS.format(acts=acts, result="(first, state.leaving_for('live'))")).run()
 
-    assert page.session_state["said"] == ("s-1", None)
+    assert page.session_state["said"] == (("s-1", None), None)
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from support.damaged import damage_events
 from support.logs import Log
 from support.seen import component, text
 
-from handoff_console.console import inbox_queries
+from handoff_console.console import inbox_queries, state
 
 
 def listed(screen: AppTest) -> list[str]:
@@ -233,3 +233,13 @@ def test_re_runs_are_counted_on_the_row_of_the_session_they_repeat_and_can_be_sh
     assert unfolded[1]["verdict"] == "h3 of it was run again (live)."
     assert unfolded[1]["outcome"] == "not_found"
     assert unfolded[1]["link"] == "session?session=s-again"
+
+
+@pytest.mark.usefixtures("sessions")
+def test_a_row_leads_nowhere_any_more_once_another_page_was_taken(screen):
+    # The server hears of both clicks together: the row's is noted, and the other page is drawn.
+    page = screen("sessions")
+    page.session_state[state.LEAVING] = (recorded.FAILED, None)
+    page.switch_page("screens/flows.py").run()
+
+    assert len(listed(page.switch_page("screens/sessions.py").run())) == 3
