@@ -1,7 +1,7 @@
 """Whoever clicks faster than the console answers: nothing breaks, and the address stays true.
 
-`HANDOFF_IMPATIENT=100-150` walks with these seeds instead of the few that always are walked with;
-`HANDOFF_IMPATIENT_SLOWER=8` makes the browser so much slower.
+What was found by walking at random stands here as a test of its own. `HANDOFF_IMPATIENT=100-150`
+walks again, with these seeds; `HANDOFF_IMPATIENT_SLOWER=8` makes the browser so much slower.
 """
 
 import os
@@ -19,7 +19,7 @@ from handoff_console.sample_runs.shipped import unpack
 pytestmark = pytest.mark.browser
 
 FIRST, _, LAST = os.environ.get("HANDOFF_IMPATIENT", "").partition("-")
-SEEDS: Sequence[int] = range(int(FIRST), int(LAST or FIRST) + 1) if FIRST else (1, 2)
+SEEDS: Sequence[int] = range(int(FIRST or 0), int(LAST or FIRST or 0) + 1)
 SLOWER = float(os.environ.get("HANDOFF_IMPATIENT_SLOWER", "1"))
 FAILED_END = "The end · 69 events"
 # Of the same moment, as a slow browser hears clicks that followed each other.
@@ -30,7 +30,7 @@ LINK_AND_ROW = """() => {
     [...document.querySelectorAll('a')].find((link) => link.textContent.trim() === 'Flows').click();
     rows.at(-1).click();
 }"""
-BURSTS = 14 if FIRST else 6
+BURSTS = 14
 
 
 @pytest.fixture(scope="module")
@@ -43,6 +43,8 @@ def day(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Console]:
         yield running
 
 
+# Chance and the machine's pace decide how far a walk comes: no test for every change.
+@pytest.mark.skipif(not FIRST, reason="HANDOFF_IMPATIENT names no seeds to walk with")
 @pytest.mark.parametrize("seed", SEEDS)
 def test_nothing_breaks_however_quickly_one_clicks(page: Page, day: Console, seed: int):
     before = recorded_events(day.store)
