@@ -24,7 +24,12 @@ from handoff_console.console.commands.recorded_flows import (
 )
 from handoff_console.console.commands.rerun_records import MARKS, resume_rerun
 from handoff_console.console.commands.saying import take_over_said
-from handoff_console.console.commands.settling import Settled, check_settled, settle_in
+from handoff_console.console.commands.settling import (
+    Settled,
+    begun_acts,
+    check_settled,
+    settle_in,
+)
 from handoff_console.console.commands.sink_of_more import SinkOfMore
 from handoff_console.console.commands.waiting import Pending, pending_of
 from handoff_console.console.commands.working import stoppable
@@ -147,18 +152,18 @@ def _resumed(
 
     def whole(flow: Flow, *repeated: Recording) -> list[Recording]:
         leave_marks = how.leave_marks or bool(started.rerun_of and MARKS in started.metadata)
-        found = made_whole(
+        return made_whole(
             [recording, *repeated],
             how.values,
             flow.redaction,
             leave_marks=leave_marks,
             says_more=how.more is not None,
         )
-        settle_in(sink.db, session_id, how.settled)
-        return found
 
     def decided(so_far: Recording) -> list[Decision]:
-        whole_yes = in_full(so_far, [*said.decisions, *how.decisions])
+        begun = begun_acts(sink.db, session_id, how.settled)
+        whole_yes = in_full(so_far, [*said.decisions, *how.decisions], begun)
+        settle_in(sink.db, session_id, how.settled)
         for one in how.decisions:
             put_decision(sink.db, session_id, one)
         return whole_yes

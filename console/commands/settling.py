@@ -87,6 +87,21 @@ def check_settled(
     return begun
 
 
+def begun_acts(db: sqlite3.Connection, session_id: str, said: Sequence[Settled]) -> set[str]:
+    """Return the acts that may have happened, by place: who goes on does not try them again.
+
+    Args:
+        db: The store.
+        session_id: The session.
+        said: What somebody says became of some, not put down yet.
+    """
+    ledger = StoreLedger(db, Redaction())
+    before = settled_effects(db, session_id).items()
+    found = {one.place for one in pending_of(db, session_id).effects}
+    found |= {place for place, key in before if ledger.find(key)}
+    return found - {one.place for one in said if not one.happened}
+
+
 def _check_it_is_the_same(said: Settled, before: Done | None) -> None:
     """Check what is said of an act of which it was said before.
 

@@ -54,7 +54,7 @@ def till(folder: Path) -> None:
 @pytest.fixture
 def killed(handoff, folder) -> str:
     """A session whose process was killed while it looked the order up."""
-    program(folder, "run", "till.py:flow", "--message", MESSAGE, DIES="1")
+    program(folder, "run", "till.py:flow", "--message", MESSAGE, DIES="looking")
     (session,) = (line["session_id"] for line in json.loads(handoff("list", "--json").out))
     return str(session)
 
@@ -133,7 +133,9 @@ def test_an_empty_line_leaves_the_mark(folder, killed):
 
 
 def test_a_mark_that_somebody_left_is_not_asked_about_again_after_a_yes(handoff, folder):
-    program(folder, "run", "till.py:flow", "--message", f"{MESSAGE} A letter later.", DIES="1")
+    program(
+        folder, "run", "till.py:flow", "--message", f"{MESSAGE} A letter later.", DIES="looking"
+    )
     (session,) = (line["session_id"] for line in json.loads(handoff("list", "--json").out))
 
     status, shown = typed(folder, ["resume", session, *FLOW], ["\n", "y\n"])

@@ -188,3 +188,32 @@ def test_an_act_of_a_re_run_is_approved_with_the_value_too(handoff, folder, wait
     assert done.status == 0
     assert charged(folder) == [f"{CARD} 30"] * 2
     assert not is_written(folder)
+
+
+@pytest.mark.parametrize(
+    ("died", "words"),
+    [
+        ("after 2", []),
+        ("charging", ["--happened", "h1.2.0"]),
+        ("charging", ["--leave-unknown"]),
+    ],
+)
+def test_an_act_that_is_not_carried_out_again_needs_no_value(folder, waiting, died, words):
+    program(folder, "approve", waiting, *VALUE, *FLOW, DIES=died)
+
+    done = program(folder, "resume", waiting, *FLOW, "--leave-marks", *words)
+
+    assert done.status == 0
+    assert charged(folder) == [f"{CARD} 30"]
+
+
+def test_what_became_of_an_act_is_not_noted_where_its_value_is_missing(folder, waiting):
+    program(folder, "approve", waiting, *VALUE, *FLOW, DIES="charging")
+    again = ("resume", waiting, *FLOW, "--leave-marks")
+
+    refused = program(folder, *again, "--not-happened", "h1.2.0")
+    done = program(folder, *again, "--happened", "h1.2.0")
+
+    assert (refused.status, NO_MARK in refused.err) == (2, True)
+    assert done.status == 0
+    assert charged(folder) == [f"{CARD} 30"]

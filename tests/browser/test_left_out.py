@@ -22,7 +22,7 @@ def killed(tmp_path):
     """A console with a session whose process was killed, and that session."""
     store = tmp_path / "till.db"
     with_till(tmp_path)
-    program(tmp_path, "run", FLOW, "--message", MESSAGE, "--db", store, DIES="1")
+    program(tmp_path, "run", FLOW, "--message", MESSAGE, "--db", store, DIES="looking")
     with open_reader(store) as db:
         session = str(db.execute("select session_id from session_keys").fetchone()[0])
     with served(store, [FLOW]) as console:

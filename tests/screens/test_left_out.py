@@ -29,7 +29,7 @@ def till(store, tmp_path, monkeypatch):
 @pytest.fixture
 def killed(store, tmp_path) -> str:
     """A session whose process was killed while it looked the order up."""
-    program(tmp_path, "run", FLOW, "--message", MESSAGE, "--db", store, DIES="1")
+    program(tmp_path, "run", FLOW, "--message", MESSAGE, "--db", store, DIES="looking")
     return only_session(store)
 
 

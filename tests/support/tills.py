@@ -19,10 +19,15 @@ HERE = Path(__file__).parent
 CARD = re.compile(r"\\\\d{4} \\\\d{4} \\\\d{4} \\\\d{4}|\\\\[redacted: card number\\\\]")
 
 
+def die(when: str) -> None:
+    """End this process at once, where it is to die at this moment."""
+    if os.environ.get("DIES") == when:
+        os.kill(os.getpid(), signal.SIGKILL)
+
+
 def look_up(order: str) -> dict:
     """Look an order up."""
-    if os.environ.get("DIES"):
-        os.kill(os.getpid(), signal.SIGKILL)
+    die("looking")
     return {"order": order, "total": 30}
 
 
@@ -30,6 +35,7 @@ def charge(card: str, total: int) -> str:
     """Charge a card."""
     with (HERE / "charged.txt").open("a") as out:
         out.write(f"{card} {total}\\\\n")
+    die("charging")
     return "charged"
 
 
@@ -46,6 +52,7 @@ def clerk(call):
     if "letter" in text:
         steps.insert("later" in text, use("mail", to="bob"))
     done = len(call.results)
+    die(f"after {done}")
     return steps[done] if done < len(steps) else say(f"Done: {call.results[-1].content}")
 
 
