@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from handoff_console.runtime.canonical import digest
-from handoff_console.runtime.redaction import Redaction
+from handoff_console.runtime.redaction import Redaction, has_mark
 from handoff_console.runtime.sources import source_of, version_of
 
 _SHOWN = 3
@@ -41,9 +41,12 @@ def check_rules(checks: Sequence[Callable[..., Any]]) -> list[dict[str, str]]:
 def tells_rules(snapshot: Mapping[str, Any]) -> bool:
     """Say whether a recorded flow tells its rules; those that were recorded first do not.
 
+    Nor do rules that remove themselves, as those with a key `keys` do.
+
     With them came the terms of models, where they are not those that a model has without any.
     """
-    return isinstance(snapshot.get("redaction"), Mapping)
+    rules = snapshot.get("redaction")
+    return isinstance(rules, Mapping) and not has_mark(rules)
 
 
 def recorded_redaction(snapshot: Mapping[str, Any]) -> Redaction:

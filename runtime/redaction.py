@@ -59,9 +59,9 @@ _BARE = re.compile(
 """A value without quotes: a scheme and what follows; numbers in groups; or up to the next space."""
 
 RECORD_WORDS = frozenset(
-    "agents allowed_tools arguments claimed content data deadline_seconds edges goal id inputs "
-    "limits max_steps max_tokens name notes output_schema reason role schemas status steps_used "
-    "summary task text tool_calls tools".split()
+    "agents allowed_tools arguments claimed content data deadline_seconds edges goal id ingress "
+    "inputs limits max_steps max_tokens name notes output_schema reason role schemas status "
+    "steps_used summary task text tool_calls tools".split()
 )
 """What the record itself calls parts of flows, messages, requests and results. As keys they remove
 what a session is run again by, or all that was said in it."""

@@ -39,8 +39,8 @@ def version_of(function: Callable[..., Any]) -> str:
 
 def _numbers(function: Any) -> Iterator[tuple[str, Any]]:
     """Yield the numbers that a function goes by, each with its name."""
-    given: dict[str, Any] = {}
     partial, function = function, inspect.unwrap(getattr(function, "func", function))
+    given = _made_with(getattr(function, "__self__", None))
     if not hasattr(function, "__code__"):  # an object that can be called
         given |= _made_with(function)
         function = type(function).__call__

@@ -50,6 +50,11 @@ def test_a_flow_that_was_recorded_without_its_rules_does_not_tell_them():
     assert not tells_rules(recorded)
 
 
+@pytest.mark.parametrize("key", ["keys", "patterns", "redaction"])
+def test_a_flow_whose_redaction_removes_its_own_rules_does_not_tell_them(key):
+    assert not tells_rules(snapshot(redaction=Redaction(keys=frozenset({key}))))
+
+
 @given(RULES, RULES)
 def test_rules_are_told_to_differ_exactly_where_they_do(one, other):
     said = other_redaction(redaction_rules(one), redaction_rules(other))

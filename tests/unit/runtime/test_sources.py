@@ -69,6 +69,7 @@ def test_a_tool_that_is_an_object_is_the_same_tool_in_the_next_process():
         (functools.partial(below, most=1), functools.partial(below, most=2)),
         (functools.partial(below, 1), functools.partial(below, 2)),
         (Most(1), Most(2)),
+        (Most(1).method, Most(2).method),
         (lambda request, most=1: most, lambda request, most=2: most),
     ],
 )
