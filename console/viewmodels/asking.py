@@ -244,10 +244,6 @@ def _act(one: PendingApproval, now: float) -> ActShown:
 
 def _argument(name: str, value: Any, schema: Schema, root: Schema, left_out: bool) -> ArgumentShown:
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, indent=2)
-    if not isinstance(value, str | dict | list):
-        text = json.dumps(value, ensure_ascii=False)
-    kinds = kinds_of(schema, root)
-    as_text = isinstance(value, str) and kinds in ({"string"}, set())
     typed = text if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
     return ArgumentShown(
         name=one_line(name, 40),
@@ -257,7 +253,7 @@ def _argument(name: str, value: Any, schema: Schema, root: Schema, left_out: boo
         typed=typed,
         schema=schema,
         is_long=len(typed) > LONG_TEXT or "\n" in typed,
-        takes="" if as_text else _takes(schema, kinds),
+        takes=_takes(schema, kinds_of(schema, root), as_text=isinstance(value, str)),
         left_out=left_out,
     )
 
@@ -269,9 +265,10 @@ def _size(text: str) -> str:
     return f"{count(len(text), 'character')}{'; scroll to read all of them' if scrolls else ''}"
 
 
-def _takes(schema: Schema, kinds: set[str]) -> str:
-    values = schema.get("enum")
-    if values:
+def _takes(schema: Schema, kinds: set[str], *, as_text: bool) -> str:
+    if as_text and kinds in ({"string"}, set()):
+        return ""
+    if values := schema.get("enum"):
         return f"one of: {', '.join(str(one) for one in values)}"
     words = {"integer": "a whole number", "number": "a number", "boolean": "true or false"}
     said = [words.get(kind, "") for kind in sorted(kinds) if kind != "string"]
