@@ -466,6 +466,32 @@ asyncio.run(main())
     assert not _runs(int(ended.stdout))
 
 
+def test_a_call_that_nobody_waits_for_any_more_does_not_hold_up_the_end_of_a_program():
+    program = f"""
+import asyncio, os, signal
+from handoff_console.runtime import mcp_server
+mcp_server.STOP_SECONDS = 3600
+server = mcp_server.McpServer({ODD!r}, dict(os.environ), 60, 60, 60)
+def call(name):
+    return server.call(name, {{}}, lambda offered: None, reads=True)
+async def main():
+    found = await call("whoami")
+    left.append(asyncio.ensure_future(call("hang")))
+    await asyncio.wait(left, timeout=0.1)
+    return found.content["pid"]
+left, loop = [], asyncio.new_event_loop()
+os.kill(loop.run_until_complete(main()), signal.SIGKILL)
+while server._running is not None:
+    pass
+print("over")
+"""
+    ended = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=True
+    )
+
+    assert ended.stdout == "over\n"
+
+
 def test_no_session_may_remember_what_an_untrusted_tool_says():
     tools = mcp_tools(ODD, Tool(echo, remembers=("result",)))
 
