@@ -216,9 +216,8 @@ class _Running:
         self._is_exit = True
         with contextlib.suppress(RuntimeError):  # it has ended, and its loop is closed
             self.loop.call_soon_threadsafe(self._stop.set)
-            self.loop.call_soon_threadsafe(
-                self._left.set
-            )  # of calls that nobody waits for any more
+            # Nor does it wait for those who called: one may have gone without a word.
+            self.loop.call_soon_threadsafe(self._left.set)
         self._thread.join(STOP_SECONDS)
 
     async def _serve(self) -> None:

@@ -40,8 +40,11 @@ function nothingFromAPageThatWasLeft() {
   const left = window.handoffLeft = { from: '', until: 0 };
   const linkOf = (event) => event.composedPath()
     .find((node) => node instanceof HTMLAnchorElement && node.href && node.getRootNode() === document);
+  // Whoever reloads a page that is slow to leave wants to be heard.
+  const isOfTheBrowser = (event) => event.type === 'keydown'
+    && (event.ctrlKey || event.metaKey || event.altKey || /^F\d/.test(event.key));
   const hold = (event) => {
-    if (!isLeaving() || linkOf(event)) return;
+    if (!isLeaving() || linkOf(event) || isOfTheBrowser(event)) return;
     event.preventDefault();
     event.stopImmediatePropagation();
   };

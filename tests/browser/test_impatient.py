@@ -6,12 +6,13 @@ walks again, with these seeds; `HANDOFF_IMPATIENT_SLOWER=8` makes the browser so
 
 import os
 import re
+import time
 from collections.abc import Iterator, Sequence
 
 import pytest
 from playwright.sync_api import Page, WebSocketRoute, expect
 from support import recorded
-from support.consoles import Console, idle, served
+from support.consoles import Console, idle, naming, served
 from support.impatient import ImpatientUser, recorded_events, throttle
 
 from handoff_console.sample_runs.shipped import unpack
@@ -30,7 +31,15 @@ LINK_AND_ROW = """() => {
     [...document.querySelectorAll('a')].find((link) => link.textContent.trim() === 'Flows').click();
     rows.at(-1).click();
 }"""
+# Whether the page lets a key be, right after a link was taken.
+LINK_AND_KEYS = """() => {
+    [...document.querySelectorAll('a')].find((link) => link.textContent.trim() === 'Flows').click();
+    const press = (key, more) => document.body.dispatchEvent(
+        new KeyboardEvent('keydown', { key, bubbles: true, cancelable: true, ...more }));
+    return [press('F5'), press('r', { ctrlKey: true }), press('ArrowRight')];
+}"""
 BURSTS = 14
+WAITS_SECONDS = 60
 
 
 @pytest.fixture(scope="module")
@@ -95,8 +104,10 @@ def open_failed(page: Page, day: Console) -> None:
 
 
 def wait_for(page: Page, held: list[str | bytes]) -> None:
-    while not held:
+    until = time.monotonic() + WAITS_SECONDS
+    while not held and time.monotonic() < until:
         page.evaluate("() => new Promise(requestAnimationFrame)")
+    assert held, "the server never said it"
 
 
 def test_back_at_once_leads_to_an_address_that_is_not_that_of_the_page_left(page, day):
@@ -139,6 +150,12 @@ def test_what_is_clicked_after_a_link_does_not_bring_the_page_back(page, day):
     expect(page).to_have_url(f"{day.url}flows")
 
 
+def test_a_page_that_is_left_takes_no_keys_but_those_of_the_browser(page, day):
+    open_failed(page, day)
+
+    assert page.evaluate(LINK_AND_KEYS) == [True, True, False]
+
+
 def test_one_step_back_from_a_page_leads_to_the_page_before(page, day):
     page.goto(day.session(recorded.FAILED))
     expect(page.get_by_text(FAILED_END)).to_be_visible()
@@ -159,7 +176,7 @@ def test_a_session_that_is_opened_again_does_not_name_the_event_of_the_time_befo
     idle(page)
     for _ in range(4):
         page.keyboard.press("ArrowRight")
-    expect(page).to_have_url(re.compile("seq=4&handoff=h1"))
+    expect(page).to_have_url(naming(seq="4", handoff="h1"))
     page.get_by_role("link", name="Sessions").first.click()
     failed.click()
     expect(page.get_by_text("The end · 69 events")).to_be_visible()
