@@ -250,7 +250,8 @@ def _changed(act: PendingApproval, arguments: Namespace) -> dict[str, Any]:
 
 def _say_what_is_next(session_id: str, arguments: Namespace, terminal: Terminal) -> None:
     with open_session(store_of(arguments), session_id) as record:
-        found, flow = pending_of(record.db, session_id), record.flow_file
+        found = pending_of(record.db, session_id)
+        flow = getattr(arguments, "flow", "") or record.flow_file  # `answer` takes none
     left = [one for one in found.approvals if one.said is None and not one.is_expired]
     if left or any(one.said is None for one in found.questions):
         terminal.line("It waits for more:")

@@ -74,6 +74,12 @@ def test_the_process_that_ran_it_prints_the_mark_and_a_command_that_another_one_
     assert CARD not in run.out
 
 
+def test_a_yes_that_does_not_go_on_names_the_flow_that_was_said(handoff, waiting):
+    done = handoff("approve", waiting, "--set", "card=none", "--flow", "./till.py:flow")
+
+    assert done.out.endswith(f"\nhandoff resume {waiting} --flow ./till.py:flow\n")
+
+
 def test_without_it_the_refusal_names_both_ways(handoff, folder, waiting):
     refused = handoff("approve", waiting)
 
