@@ -25,6 +25,7 @@ from handoff_console.console.commands.waiting import (
 from handoff_console.runtime import Decision
 from handoff_console.runtime.errors import choices
 from handoff_console.runtime.events import ApprovalDecided
+from handoff_console.runtime.redaction import has_mark
 from handoff_console.store import inbox, reader
 from handoff_console.store.db import open_store
 from handoff_console.store.inbox import put_answer, put_decision
@@ -102,6 +103,7 @@ def decision_about(
             f"What waits as {act.approval_id} is not what was shown to you; look at it again."
         )
     if approved:
+        _check_they_are_whole(act, changed or {})
         _check_yes(session_id, act, changed or {}, is_said=is_said)
         _check_they_fit(act, {**act.arguments, **changed} if changed else None)
     return Decision(
@@ -199,6 +201,16 @@ def _check_some_wait(session_id: str, what: str, wanted: str, waiting: Sequence[
             f"Session {session_id!r} has no {what} that waits for {wanted}; `handoff show "
             f"{session_id}` shows how it stands."
         )
+
+
+def _check_they_are_whole(act: PendingApproval, changed: Mapping[str, Any]) -> None:
+    """Refuse a change with a mark in it: whatever holds one is sent as it was proposed."""
+    for name, value in changed.items():
+        if has_mark(value) and value != act.recorded.get(name):
+            raise ArgumentsRefused(
+                f"The mark in {name!r} stands for a value that was left out of the record, so the "
+                "argument is not whole; say all of it, or leave it as it is. Nothing was decided."
+            )
 
 
 def _check_they_fit(act: PendingApproval, arguments: Mapping[str, Any] | None) -> None:

@@ -158,6 +158,21 @@ def test_another_argument_is_changed_with_it_and_the_value_stays_unwritten(
     assert not is_written(folder)
 
 
+@pytest.mark.parametrize("words", [VALUE, ()])
+def test_a_changed_argument_is_said_whole(handoff, folder, waiting, words):
+    mark = "card=[redacted: card number], please"
+
+    refused = handoff("approve", waiting, *words, "--set", mark, *FLOW)
+
+    assert (refused.status, refused.err) == (
+        2,
+        "handoff: The mark in 'card' stands for a value that was left out of the record, so the "
+        "argument is not whole; say all of it, or leave it as it is. Nothing was decided.\n",
+    )
+    assert act_of(folder, waiting).said is None
+    assert charged(folder) == []
+
+
 def test_a_no_goes_on_with_what_its_agent_was_told(handoff, folder, waiting):
     done = handoff("approve", waiting, "--no", *VALUE, *FLOW)
 
