@@ -5,7 +5,7 @@ from contextlib import closing
 
 import pytest
 from playwright.sync_api import Page, expect
-from support.consoles import Console, served
+from support.consoles import Console, naming, served
 
 from handoff_console.store import reader
 from handoff_console.store.db import open_reader, open_store
@@ -103,7 +103,7 @@ def test_a_flow_is_found_looked_into_by_its_graph_and_run(page, live):
     expect(node).to_be_visible()
 
     node.click()
-    expect(page).to_have_url(re.compile("name=bank.*who=mortgages"))
+    expect(page).to_have_url(naming(name="bank", who="mortgages"))
     expect(page.get_by_text("1 check of whatever comes in")).to_be_visible()
     page.get_by_text(re.compile("Its prompt, ")).click()
     expect(page.get_by_text("You say what a mortgage costs")).to_be_visible()

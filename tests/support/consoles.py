@@ -154,6 +154,13 @@ def losing(page: Page, what: bytes) -> list[object]:
     return lost
 
 
+def naming(**query: str) -> re.Pattern[str]:
+    """Return what an address looks like that names these, in whatever order."""
+    return re.compile(
+        "".join(f"(?=.*[?&]{name}={re.escape(value)}(&|$))" for name, value in query.items())
+    )
+
+
 def idle(page: Page) -> None:
     """Wait until the script behind the page has run, and those of its components have once.
 

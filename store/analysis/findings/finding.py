@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
-RULES_VERSION = 5
+RULES_VERSION = 6
 """Counts up when a rule changes what it finds; findings stamped with another one are rebuilt."""
 
 
