@@ -38,13 +38,11 @@ const LEAVES_MS = 5000, BACK_MS = 1000;
 function nothingFromAPageThatWasLeft() {
   if (window.handoffLeft) return;
   const left = window.handoffLeft = { from: '', until: 0 };
-  const linkOf = (event) => event.composedPath()
-    .find((node) => node instanceof HTMLAnchorElement && node.href && node.getRootNode() === document);
   // Whoever reloads a page that is slow to leave wants to be heard.
   const isOfTheBrowser = (event) => event.type === 'keydown'
     && (event.ctrlKey || event.metaKey || event.altKey || /^F\d/.test(event.key));
   const hold = (event) => {
-    if (!isLeaving() || linkOf(event) || isOfTheBrowser(event)) return;
+    if (!isLeaving() || isOfThePage(linkOf(event)) || isOfTheBrowser(event)) return;
     event.preventDefault();
     event.stopImmediatePropagation();
   };
@@ -53,10 +51,8 @@ function nothingFromAPageThatWasLeft() {
   }
   window.addEventListener('click', (event) => {
     const link = linkOf(event);
-    const elsewhere = event.button || event.ctrlKey || event.metaKey || event.shiftKey;
-    if (!link || elsewhere || link.target === '_blank' || link.hasAttribute('download')) return;
-    if (link.origin !== location.origin || link.pathname === location.pathname) return;
-    isLeft();
+    if (!opensHere(event, link) || !isOfThePage(link)) return;
+    if (link.origin === location.origin && link.pathname !== location.pathname) isLeft();
   }, true);
   window.addEventListener('popstate', () => {
     isLeft(BACK_MS);
@@ -70,6 +66,20 @@ function nothingFromAPageThatWasLeft() {
   });
 }
 nothingFromAPageThatWasLeft();
+
+function linkOf(event) {
+  return event.composedPath().find((node) => node instanceof HTMLAnchorElement && node.href);
+}
+
+// Links of components are not: they load a page from nothing.
+function isOfThePage(link) {
+  return link?.getRootNode() === document;
+}
+
+function opensHere(event, link) {
+  const elsewhere = event.button || event.ctrlKey || event.metaKey || event.shiftKey;
+  return link && !elsewhere && link.target !== '_blank' && !link.hasAttribute('download');
+}
 
 function isLeaving() {
   const left = window.handoffLeft;
@@ -141,8 +151,7 @@ function forget(kept) {
 
 function sayBeforeOthers(kept, root, options) {
   const first = { capture: true, ...options };
-  const leaves = (event) => !event.button && !event.ctrlKey && !event.metaKey && !event.shiftKey
-    && event.composedPath().some((node) => node instanceof HTMLAnchorElement && node.href);
+  const leaves = (event) => opensHere(event, linkOf(event));
   document.addEventListener('pointerdown', (event) => {
     if (!kept.unsaid || event.composedPath().includes(root)) return;
     if (leaves(event)) sayAtRest(kept, kept.unsaid, LINK_MS);
