@@ -20,8 +20,8 @@ from handoff_console.console.commands.rerun_start import Start, best_named, sour
 from handoff_console.console.commands.side_by_side import side_by_side
 from handoff_console.console.commands.waiting import pending_of
 from handoff_console.console.family_queries import Member
+from handoff_console.console.kept_pasts import plan_now, search_now, start_now
 from handoff_console.console.queries import Version, reading, version
-from handoff_console.console.rerun_pasts import plan_now, search_now, start_now
 from handoff_console.console.settings import named_flows, store_path
 from handoff_console.console.viewmodels.attempts import AttemptStrip, attempt_strip, edit_lines
 from handoff_console.console.viewmodels.comparison import ComparisonView

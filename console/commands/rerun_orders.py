@@ -10,9 +10,8 @@ from handoff_console.console.commands.errors import CommandError, MarksInRequest
 from handoff_console.console.commands.recorded_edits import whole_edits
 from handoff_console.console.commands.recorded_flows import RecordedFlow, started_of
 from handoff_console.console.commands.recorded_models import CannotBeAsked
-from handoff_console.console.commands.rerun_course import Course, course_of
-from handoff_console.console.commands.rerun_past import Past, past_of
-from handoff_console.runtime import Agent, Flow, FlowError, Model, Recording
+from handoff_console.console.commands.rerun_past import Past, Told, past_of
+from handoff_console.runtime import Agent, Flow, FlowError, Model
 from handoff_console.runtime.contract import HandoffRequest
 from handoff_console.runtime.edits import Edits
 from handoff_console.runtime.gaps import gaps_in, message_place
@@ -21,7 +20,6 @@ from handoff_console.runtime.recorded import RecordedAgain, agent_of
 from handoff_console.runtime.redaction import has_mark, redacted_names
 from handoff_console.runtime.rerun_player import Mode
 from handoff_console.store import reader
-from handoff_console.store.analysis.findings.record import Record
 from handoff_console.store.recordings import recording_of
 
 
@@ -55,31 +53,8 @@ class RerunOrder:
         return None if self.mode is Mode.CONTINUE else self.handoff_id
 
 
-class Graft:
-    """A re-run whose answers are taken over, each part of it worked out when it is asked for.
-
-    Args:
-        recording: The re-run.
-    """
-
-    def __init__(self, recording: Recording) -> None:
-        self.session_id = recording.session_id
-        self._recording: Recording | None = recording
-
-    @property
-    def recording(self) -> Recording:
-        """Where the answers are; gone from what was kept, of which only plans are made."""
-        assert self._recording is not None
-        return self._recording
-
-    def keep(self) -> None:
-        """Make now what would be made when it is asked for, and let the recording go.
-
-        Raises:
-            CannotGoOn: What was changed for it is not known any more.
-        """
-        _ = self.edits, self.course
-        self._recording = None
+class Graft(Told):
+    """A re-run whose answers are taken over."""
 
     @cached_property
     def edits(self) -> Edits:
@@ -97,11 +72,6 @@ class Graft:
         )
         is_known = isinstance(made.model, str) and ":" in made.model
         return replace(made, armed=(), model=made.model if is_known else None)
-
-    @cached_property
-    def course(self) -> Course:
-        """What its models and tools answered."""
-        return course_of(Record(self.recording.events, self.recording.body, tasks=False))
 
 
 @dataclass(frozen=True)

@@ -75,8 +75,48 @@ class Answers(NamedTuple):
     """Something was left out of what the user or any tool said."""
 
 
-class Past:
-    """What a recording says of a handoff, each part worked out when it is asked for.
+class Told:
+    """What a recording tells; each part is a cached property, worked out when it is asked for.
+
+    Args:
+        recording: The recording.
+    """
+
+    def __init__(self, recording: Recording) -> None:
+        self.session_id = recording.session_id
+        self._recording: Recording | None = recording
+
+    @property
+    def recording(self) -> Recording:
+        """Where it stands; gone from what was kept, of which only plans are made."""
+        assert self._recording is not None
+        return self._recording
+
+    @cached_property
+    def _record(self) -> Record:
+        return Record(self.recording.events, self.recording.body, tasks=False)
+
+    @cached_property
+    def course(self) -> Course:
+        """What models and tools answered."""
+        return course_of(self._record)
+
+    def keep(self) -> None:
+        """Make now what would be made when it is asked for, and let the recording go.
+
+        Raises:
+            HandoffConsoleError: Something of the recording cannot be read.
+        """
+        for cls in type(self).__mro__:
+            for name, one in vars(cls).items():
+                if isinstance(one, cached_property):
+                    getattr(self, name)
+        self.__dict__.pop("_record", None)
+        self._recording = None
+
+
+class Past(Told):
+    """What a recording says of a handoff.
 
     Args:
         recording: The session, or what of it this handoff needs to be run again alone.
@@ -85,27 +125,9 @@ class Past:
     """
 
     def __init__(self, recording: Recording, recorded: RecordedAgain, flow: RecordedFlow) -> None:
-        self.session_id, self.recorded, self.flow = recording.session_id, recorded, flow
+        super().__init__(recording)
+        self.recorded, self.flow = recorded, flow
         self.handoff_id = recorded.event.handoff_id or ""
-        self._recording: Recording | None = recording
-
-    @property
-    def recording(self) -> Recording:
-        """What it is run from; gone from what was kept, of which only plans are made."""
-        assert self._recording is not None
-        return self._recording
-
-    def keep(self) -> None:
-        """Make now what would be made when it is asked for, and let the recording go.
-
-        Raises:
-            HandoffConsoleError: Something of the recording cannot be read.
-        """
-        parts = (name for name, one in vars(Past).items() if isinstance(one, cached_property))
-        for name in parts:
-            getattr(self, name)
-        self.__dict__.pop("_record", None)
-        self._recording = None
 
     @cached_property
     def outcome(self) -> str:
@@ -156,15 +178,6 @@ class Past:
             for event in events
             if isinstance(event.payload, HandoffOpened) and event.handoff_id not in closed
         )
-
-    @cached_property
-    def _record(self) -> Record:
-        return Record(self.recording.events, self.recording.body, tasks=False)
-
-    @cached_property
-    def course(self) -> Course:
-        """What models and tools answered."""
-        return course_of(self._record)
 
     @cached_property
     def part(self) -> Part:

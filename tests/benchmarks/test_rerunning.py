@@ -16,8 +16,8 @@ from handoff_console.console.commands.recorded_flows import flow_for
 from handoff_console.console.commands.rerun_orders import RerunOrder
 from handoff_console.console.commands.rerunning import rerun_handoff
 from handoff_console.console.commands.running import run_once
+from handoff_console.console.kept_pasts import plan_now
 from handoff_console.console.reading import Version
-from handoff_console.console.rerun_pasts import plan_now
 from handoff_console.runtime import EventList, Recording, run
 from handoff_console.runtime.contract import HUMAN
 from handoff_console.runtime.edits import Edits

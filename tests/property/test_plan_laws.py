@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from handoff_console.console.commands.estimates import plan_rerun
 from handoff_console.console.commands.rerun_course import course_of
 from handoff_console.console.commands.rerun_orders import RerunOrder
+from handoff_console.console.kept_pasts import plan_now
 from handoff_console.console.queries import version
-from handoff_console.console.rerun_pasts import plan_now
 from handoff_console.runtime.contract import HUMAN
 from handoff_console.runtime.edits import Edits
 from handoff_console.runtime.errors import HandoffConsoleError

@@ -2,7 +2,7 @@
 
 import pytest
 from support.command import program
-from support.seen import text
+from support.seen import pressed, text
 from support.threads import joined
 from support.tills import CARD, MESSAGE, lines, with_till
 
@@ -49,14 +49,6 @@ def only_session(store) -> str:
 def last_kind(store, session):
     with open_reader(store) as db:
         return reader.load_events(db, session)[-1].kind
-
-
-def pressed(page, session, label):
-    next(one for one in page.button if one.label == label).click()
-    page.run()
-    joined(f"session-{session}")
-    assert not page.exception
-    return page
 
 
 def test_an_interrupted_session_asks_for_what_was_left_out_and_goes_on_with_it(

@@ -4,8 +4,7 @@ import json
 
 import pytest
 from support.command import program
-from support.seen import text
-from support.threads import joined
+from support.seen import pressed, text
 from support.tills import CARD, MESSAGE, TILL, lines
 
 from handoff_console.console.commands.saying import decide
@@ -34,14 +33,6 @@ def waiting(store, tmp_path) -> str:
 
 def card(page):
     return next(one for one in page.text_input if one.label == "card number")
-
-
-def pressed(page, session, label):
-    next(one for one in page.button if one.label == label).click()
-    page.run()
-    joined(f"session-{session}")
-    assert not page.exception
-    return page
 
 
 def last_kind(store, session):

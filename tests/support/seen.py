@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from streamlit.testing.v1 import AppTest
+from support.threads import joined
 
 
 def component(screen: AppTest, key: str) -> dict[str, Any]:
@@ -13,6 +14,15 @@ def component(screen: AppTest, key: str) -> dict[str, Any]:
         if element.proto.id.endswith(f"-{key}"):
             return json.loads(element.proto.bytes)
     raise AssertionError(f"There is no component {key!r} on this page.")
+
+
+def pressed(screen: AppTest, session_id: str, label: str) -> AppTest:
+    """Press a button, and wait until the session that goes on by it has ended or waits."""
+    next(one for one in screen.button if one.label == label).click()
+    screen.run()
+    joined(f"session-{session_id}")
+    assert not screen.exception
+    return screen
 
 
 def text(screen: AppTest, key: str) -> str:

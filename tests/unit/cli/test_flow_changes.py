@@ -1,6 +1,6 @@
 """What is said of a flow that is not the one that was recorded any more."""
 
-from contextlib import closing
+from contextlib import closing, contextmanager
 
 import pytest
 from support.earlier import without_rules
@@ -145,6 +145,16 @@ ENTRANCE = (
 )
 
 
+@contextmanager
+def recorded_with(folder, checks):
+    """Give the record of a session whose checker has checks at its entrance."""
+    shop(folder, checks, ENTRANCE)
+    store = folder / "handoff.db"
+    ran = run_once(store, load_flow(FLOW).flow, "Why twice?", source=FLOW)
+    with closing(open_reader(store)) as db:
+        yield recording_of(db, ran.session_id)
+
+
 @pytest.mark.parametrize(
     ("was", "now", "said"),
     [
@@ -163,12 +173,8 @@ ENTRANCE = (
 )
 def test_another_check_of_what_comes_in_is_told(tmp_path, monkeypatch, was, now, said):
     monkeypatch.chdir(tmp_path)
-    shop(tmp_path, CHECKED, ENTRANCE)
-    store = tmp_path / "handoff.db"
-    ran = run_once(store, load_flow(FLOW).flow, "Why twice?", source=FLOW)
 
-    with closing(open_reader(store)) as db:
-        recording = recording_of(db, ran.session_id)
+    with recorded_with(tmp_path, CHECKED) as recording:
         same = changed(tmp_path, recording, CHECKED, ENTRANCE)
         found = changed(tmp_path, recording, CHECKED, ENTRANCE, (was, now))
 
@@ -180,12 +186,8 @@ def test_another_check_of_what_comes_in_is_told(tmp_path, monkeypatch, was, now,
 def test_a_constant_that_a_check_reads_is_told_when_it_changes(tmp_path, monkeypatch):
     reads = CHECKED[0], CHECKED[1].replace("return None\n", "return None if MOST else 'no'\n")
     monkeypatch.chdir(tmp_path)
-    shop(tmp_path, reads, ENTRANCE)
-    store = tmp_path / "handoff.db"
-    ran = run_once(store, load_flow(FLOW).flow, "Why twice?", source=FLOW)
 
-    with closing(open_reader(store)) as db:
-        recording = recording_of(db, ran.session_id)
+    with recorded_with(tmp_path, reads) as recording:
         found = changed(tmp_path, recording, reads, ENTRANCE, ("MOST = 500", "MOST = 300"))
 
     assert found.changes == ["the ingress check 'sensible' of 'checker' has another source"]

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from handoff_console.console import rerun_pasts
+from handoff_console.console import kept_pasts
 from handoff_console.console.commands.bisecting import Bisection, plan_bisection
 from handoff_console.console.commands.errors import CommandError
 from handoff_console.console.commands.flows import load_flow
@@ -66,8 +66,8 @@ def reads(monkeypatch):
         found.append((args, kwargs))
         return past_of(*args, **kwargs)
 
-    past_of = rerun_pasts.past_of
-    monkeypatch.setattr(rerun_pasts, "past_of", counted)
+    past_of = kept_pasts.past_of
+    monkeypatch.setattr(kept_pasts, "past_of", counted)
     return found
 
 
@@ -78,10 +78,10 @@ def test_a_form_reads_the_record_once_whatever_is_changed_in_it(desk, reads):
     _, _, session = desk
     found = version(session)
 
-    rerun_pasts.start_now(found, "h2", "desk.py:flow")
+    kept_pasts.start_now(found, "h2", "desk.py:flow")
     for edits in (Edits(), Edits(task="Look twice."), Edits(limits={"max_steps": 1})):
         for mode in (Mode.WHAT_IF, Mode.LIVE_READS, Mode.LIVE):
-            rerun_pasts.plan_now(found, replace(ORDER, edits=edits, mode=mode))
+            kept_pasts.plan_now(found, replace(ORDER, edits=edits, mode=mode))
 
     assert len(reads) == 1
 
@@ -91,7 +91,7 @@ def test_the_whole_record_is_read_once_more_where_the_session_goes_on(desk, read
 
     for edits in (Edits(), Edits(task="Look twice.")):
         for mode in (Mode.WHAT_IF, Mode.CONTINUE):
-            rerun_pasts.plan_now(version(session), replace(ORDER, edits=edits, mode=mode))
+            kept_pasts.plan_now(version(session), replace(ORDER, edits=edits, mode=mode))
 
     assert len(reads) == 2
 
@@ -101,18 +101,18 @@ def test_another_version_of_the_session_is_read_anew(desk, reads):
     found = version(session)
 
     for one in (found, found._replace(seq=found.seq + 1), found._replace(generation=7), found):
-        rerun_pasts.plan_now(one, ORDER)
+        kept_pasts.plan_now(one, ORDER)
 
     assert [args[1] for args, _ in reads] == [session] * 3
 
 
 def test_a_flow_whose_file_changed_is_the_one_that_the_plan_speaks_of(desk):
     _, file, session = desk
-    before = rerun_pasts.plan_now(version(session), ORDER)
+    before = kept_pasts.plan_now(version(session), ORDER)
     file.write_text(FLOW.format(returned="another payment"))
     os.utime(file, ns=(1, 1))
 
-    after = rerun_pasts.plan_now(version(session), ORDER)
+    after = kept_pasts.plan_now(version(session), ORDER)
 
     assert before.changes == []
     assert after.changes == ["the tool 'look' of 'worker' has another source"]
@@ -123,9 +123,9 @@ def test_the_answers_of_a_re_run_are_read_once_and_planned_with(desk, monkeypatc
     done = rerun_handoff(store, session, replace(ORDER, edits=Edits(task="Look twice.")))
     order = replace(ORDER, mode=Mode.CONTINUE, graft=done.runs[0].session_id)
 
-    plan = rerun_pasts.plan_now(version(session), order)
-    monkeypatch.setattr(rerun_pasts, "graft_of", None)
-    again = rerun_pasts.plan_now(version(session), replace(order, edits=Edits(denied=("look",))))
+    plan = kept_pasts.plan_now(version(session), order)
+    monkeypatch.setattr(kept_pasts, "graft_of", None)
+    again = kept_pasts.plan_now(version(session), replace(order, edits=Edits(denied=("look",))))
 
     assert plan.edits == {"task": "Look twice."}
     assert again.edits == {"task": "Look twice.", "denied": ("look",)}
@@ -136,7 +136,7 @@ def test_a_handoff_that_never_began_is_refused_as_such_also_without_its_flow(des
     file.unlink()
 
     with pytest.raises(RequestError, match="has no handoff 'h9'"):
-        rerun_pasts.plan_now(version(session), replace(ORDER, handoff_id="h9"))
+        kept_pasts.plan_now(version(session), replace(ORDER, handoff_id="h9"))
 
 
 def test_two_attempts_are_compared_once_however_a_search_between_them_is_tried(desk, monkeypatch):
@@ -146,9 +146,9 @@ def test_two_attempts_are_compared_once_however_a_search_between_them_is_tried(d
     asked = Bisection(failed=f"{session}:h2", good=again, named="desk.py:flow")
     fresh = plan_bisection(store, asked)
 
-    plan = rerun_pasts.search_now(asked)
-    monkeypatch.setattr(rerun_pasts, "between", None)
-    often = rerun_pasts.search_now(replace(asked, repeats=9, mode=Mode.LIVE_READS))
+    plan = kept_pasts.search_now(asked)
+    monkeypatch.setattr(kept_pasts, "between", None)
+    often = kept_pasts.search_now(replace(asked, repeats=9, mode=Mode.LIVE_READS))
 
     assert flip_plan(plan, 3) == flip_plan(fresh, 3)
     assert [change.name for change in plan.changes.changes] == ["task"]
@@ -161,6 +161,6 @@ def test_what_is_wrong_with_a_search_is_said_each_time(desk):
 
     for _ in range(2):
         with pytest.raises(SessionUnknown, match="none"):
-            rerun_pasts.search_now(asked)
+            kept_pasts.search_now(asked)
         with pytest.raises(CommandError, match="attempts of different agents"):
-            rerun_pasts.search_now(replace(asked, good=f"{session}:h1"))
+            kept_pasts.search_now(replace(asked, good=f"{session}:h1"))
